@@ -1,0 +1,113 @@
+"""What a cluster could do at best, whatever its schedulers decide: bounds on work, sound by construction.
+
+Every iteration of the model costs at least the sum of what its tokens cost at their cheapest:
+
+- an iteration over x tokens of prompts, or of prompts and decodes, takes at least ``prefill(x)``, that is
+  ``prefill(x) / x`` for each of its tokens. A prompt of p tokens is only in iterations with x >= p, and x
+  exceeds the token limit only if the prompt does, which then runs alone;
+- an iteration over b decodes takes ``f(b) + gamma c``, that is ``f(b) / b`` plus gamma times its own context
+  for each of them; one that shares an iteration with prompts takes at least ``mixed_factor prefill(x) / x``.
+
+A machine has one second of work to give per second. Machines change roles, so only the work of the whole
+cluster counts, spread over the machine types as favourably as possible: a fractional knapsack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from provisioner.domain.design import Design
+from provisioner.domain.scheduling import Scheduling
+from provisioner.domain.trace import Floats, RequestTrace
+from provisioner.perf.model import PerformanceModel
+
+
+def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> Floats:
+    """Least of prefill(x) / x for x in [least, most], elementwise.
+
+    Between knots prefill is linear, so prefill(x) / x is monotone there: its least value lies at a knot
+    or at an end of the range.
+    """
+    knots = model.prefill_tokens
+    best: Floats = np.minimum(model.prefill_s(least) / least, model.prefill_s(most) / most)
+    for knot, rate in zip(knots, model.prefill_s(knots) / knots, strict=True):
+        inside = (least <= knot) & (knot <= most)
+        best = np.where(inside, np.minimum(best, rate), best)
+    return np.maximum(best, 0.0)  # type: ignore[no-any-return]
+
+
+def prompt_work_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
+    """(n,) float64: machine-seconds that each prompt costs at least."""
+    most = np.maximum(prompt_tokens, scheduling.max_batch_tokens)
+    return prompt_tokens * _cheapest_token_s(model, prompt_tokens, most)
+
+
+def decode_work_s(model: PerformanceModel, trace: RequestTrace, scheduling: Scheduling) -> Floats:
+    """(n,) float64: machine-seconds that each request's decodes cost at least."""
+    batches = np.arange(1, min(scheduling.max_batch_requests, scheduling.max_batch_tokens) + 1, dtype=np.float64)
+    alone_s = float((model.decode_s(batches, np.zeros_like(batches)) / batches).min())
+    limit = np.array([float(scheduling.max_batch_tokens)])
+    mixed_s = model.mixed_factor * float(_cheapest_token_s(model, np.minimum(2.0, limit), limit)[0])
+    context = trace.prompt_tokens + 1
+    token_s = np.minimum(alone_s + model.gamma_s_per_token * context, mixed_s)
+    return (trace.output_tokens - 1) * np.maximum(token_s, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkBound:
+    """Whether so many machines could do the work of a trace within its span.
+
+    Work items (a prompt, or a request's decodes) are sorted by how much cheaper they are on the first
+    pool's machines; `first_s` and `saved_s` are cumulative: filling the first pool with the first k items
+    takes `first_s[k]` there and leaves `total_s - saved_s[k]` for the second pool.
+    """
+
+    span_s: float
+    first_s: Floats
+    saved_s: Floats
+    total_s: float
+
+    @classmethod
+    def of(
+        cls, design: Design, performance: Mapping[str, PerformanceModel], trace: RequestTrace, span_s: float
+    ) -> Self:
+        """The bound for a design and a trace that arrives within `span_s` seconds."""
+        prompts = trace.prompt_tokens.astype(np.float64)
+        costs = [
+            np.concatenate(
+                [
+                    prompt_work_s(performance[machine.name], prompts, design.scheduling),
+                    decode_work_s(performance[machine.name], trace, design.scheduling),
+                ]
+            )
+            for machine in design.machines
+        ]
+        first, second = costs[0], costs[-1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            advantage = np.where(first > 0, second / first, np.inf)
+        order = np.argsort(-advantage, kind="stable")
+        return cls(
+            span_s=span_s,
+            first_s=np.concatenate([[0.0], np.cumsum(first[order])]),
+            saved_s=np.concatenate([[0.0], np.cumsum(second[order])]),
+            total_s=float(second.sum()),
+        )
+
+    def load(self, first: Floats, second: Floats) -> Floats:
+        """Share of its time that a cluster of `first` + `second` machines needs at least: above 1 it cannot keep up.
+
+        The share is of the second pool once the first is full; both arrays of one shape. A design of mixed
+        machines passes zeros for `second`.
+        """
+        if self.span_s <= 0:
+            return np.zeros_like(first)
+        saved = np.interp(first * self.span_s, self.first_s, self.saved_s)
+        left_s = np.maximum(self.total_s - saved, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = left_s / (second * self.span_s)
+        # Rounding of the sums must not exclude a cluster that just fits.
+        return np.where(left_s <= 1e-9 * self.total_s, 0.0, np.where(second > 0, share, np.inf))

@@ -1,0 +1,25 @@
+"""A machine type: what one server costs, draws, remembers and sends (Splitwise, Table I)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from provisioner.domain.value import Value
+
+
+class Machine(Value):
+    """A machine type as a provider buys it."""
+
+    name: str = Field(min_length=1, max_length=80)
+    gpus: int = Field(ge=1, le=10_000)
+    hbm_bytes: int = Field(gt=0, le=2**60)
+    """GPU memory of the whole machine."""
+    usable_memory_fraction: float = Field(default=0.9, gt=0.0, le=1.0)
+    """Share of `hbm_bytes` for weights and KV-cache; the rest is for activations and the runtime."""
+    interconnect_bytes_per_s: float = Field(gt=0.0, le=1e18)
+    """Bandwidth out of the whole machine, all links together."""
+    transfer_residue_s: float = Field(ge=0.0, le=60.0)
+    """The part of a layer-wise KV-cache transfer that never overlaps with the prompt (Splitwise, VI-A)."""
+    cost_usd_per_h: float = Field(ge=0.0, le=1e9)
+    power_kw: float = Field(ge=0.0, le=1e9)
+    """Provisioned power, not the average draw."""

@@ -1,0 +1,34 @@
+"""How requests are routed, batched and moved: the limits of Splitwise, sections IV-A to IV-C.
+
+The defaults are the paper's rules. The fields below `layerwise_from_tokens` exist so that the paper's
+own simulator, which departs from its text, can be reproduced exactly (preset `splitwisesim`).
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from provisioner.domain.value import Value
+
+
+class Scheduling(Value):
+    """Limits of the cluster scheduler, the machine scheduler and the KV-cache transfer."""
+
+    max_batch_requests: int = Field(default=512, ge=1, le=100_000)
+    max_batch_tokens: int = Field(default=2048, ge=1, le=10_000_000)
+    """Tokens of one iteration: a prompt counts all of its tokens, a decode one."""
+    max_passed_over: int = Field(default=4, ge=1, le=1_000_000)
+    """A request left waiting by this many batch choices goes first."""
+    max_pending_tokens: int = Field(default=8192, ge=0, le=1_000_000_000)
+    """A prompt machine with a queue takes no prompt that would raise its pending tokens beyond this."""
+    layerwise_from_tokens: int = Field(default=512, ge=0, le=1_000_000_000)
+    """Prompts from this length on are transferred layer by layer, overlapped with their own prefill."""
+
+    first_token_in_prompt_kv: bool = False
+    """The first token's KV is held with the prompt's instead of with the output's."""
+    strict_room: bool = False
+    """A token machine must have room to spare: a request that fills it exactly is sent elsewhere."""
+    long_prompts_wait: bool = False
+    """A prompt that does not fit the token limit lets a run of decodes go on to its end."""
+    transfer_retry_s: float = Field(default=0.0, ge=0.0, le=3600.0)
+    """A transfer that finds no room is tried again after this time; 0 queues it at its destination."""

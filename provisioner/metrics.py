@@ -1,0 +1,157 @@
+"""From what happened to percentiles, slowdowns and a verdict (Splitwise, section II-C and Table VI).
+
+TTFT is first token - arrival; E2E is last token - arrival; TBT is (E2E - TTFT) / (output tokens - 1), and
+undefined for one output token. Percentiles are over all requests that arrived, interpolated linearly: a
+request that never finishes counts with infinite times, so that an overloaded cluster is not flattered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from provisioner.domain.slo import Limit, Metric, SloSet
+from provisioner.domain.trace import Floats, RequestTrace
+from provisioner.perf.model import PerformanceModel
+from provisioner.sim.run import Simulation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Latencies:
+    """Times of each request in seconds, or their slowdowns: (n,) float64 each, TBT NaN where undefined."""
+
+    ttft: Floats
+    tbt: Floats
+    e2e: Floats
+
+    def of(self, metric: Metric) -> Floats:
+        """The times of one metric, where it is defined."""
+        times: Floats = getattr(self, metric)
+        return times[~np.isnan(times)] if metric == "tbt" else times
+
+
+def latencies(simulation: Simulation, slo: SloSet) -> Latencies:
+    """TTFT, TBT and E2E of each request in seconds."""
+    trace = simulation.trace
+    ttft_s = simulation.first_token_s - trace.arrival_s
+    e2e_s = simulation.finish_s - trace.arrival_s
+    steps = trace.output_tokens - (0 if slo.tbt_counts_first_token else 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        decode_s = np.where(np.isinf(e2e_s), np.inf, simulation.finish_s - simulation.first_token_s)
+        tbt_s = np.where(trace.output_tokens > 1, decode_s / steps, np.nan)
+    return Latencies(ttft_s, tbt_s, e2e_s)
+
+
+def alone(trace: RequestTrace, reference: PerformanceModel, slo: SloSet) -> Latencies:
+    """The times of each request alone on the reference machine, in seconds: what slowdowns divide by."""
+    prompt = trace.prompt_tokens.astype(np.float64)
+    output = trace.output_tokens.astype(np.float64)
+    ttft_s = reference.prefill_s(prompt)
+    if slo.tbt_reference == "prompt_as_batch":
+        tbt_s = reference.decode_s(prompt, np.zeros_like(prompt))
+    else:
+        tbt_s = reference.decode_s(np.ones_like(prompt), prompt + output / 2)
+    return Latencies(ttft_s, tbt_s, ttft_s + (output - 1) * tbt_s)
+
+
+def percentile(values: Floats, percent: float) -> float:
+    """The percentile by linear interpolation, as numpy's, but with infinite values; NaN for no values."""
+    if len(values) == 0:
+        return float("nan")
+    place = percent / 100 * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    ordered = np.partition(values, (low, high))
+    if place == low or np.isinf(ordered[low]):
+        return float(ordered[low])
+    return float(ordered[low] + (ordered[high] - ordered[low]) * (place - low))
+
+
+class Yardstick:
+    """Measures simulations of one trace: knows what each request takes alone."""
+
+    def __init__(self, slo: SloSet, trace: RequestTrace, reference: PerformanceModel) -> None:
+        self.slo = slo
+        self._alone = alone(trace, reference, slo)
+
+    def growth(self, simulation: Simulation, span_s: float) -> float:
+        """`backlog_growth` against this trace's requests alone."""
+        return backlog_growth(simulation, span_s, self._alone.e2e)
+
+    def values(self, simulation: Simulation) -> tuple[float, ...]:
+        """The achieved value of each limit of the SLO set, in its unit, in their order."""
+        seconds = latencies(simulation, self.slo)
+        slowdowns = Latencies(
+            seconds.ttft / self._alone.ttft, seconds.tbt / self._alone.tbt, seconds.e2e / self._alone.e2e
+        )
+        return tuple(
+            percentile((slowdowns if limit.unit == "slowdown" else seconds).of(limit.metric), limit.percentile)
+            for limit in self.slo.limits
+        )
+
+
+def backlog_growth(simulation: Simulation, span_s: float, alone_s: Floats) -> float:
+    """How much faster requests arrive than they finish, as a share of the arrivals: 0 unless it is beyond noise.
+
+    Over the second half of the span, the growth of the requests in the system, less the growth there
+    would be if each took just `alone_s` (which a short span has as well). Beyond noise is more than
+    four standard deviations of a Poisson count.
+    """
+    arrival_s = simulation.trace.arrival_s
+    half_s = span_s / 2
+    arrived = int(np.count_nonzero(arrival_s > half_s))
+    if arrived == 0:
+        return 0.0
+
+    def inside(finish_s: Floats, at_s: float) -> int:
+        return int(np.count_nonzero(arrival_s <= at_s) - np.count_nonzero(finish_s <= at_s))
+
+    start, end = inside(simulation.finish_s, half_s), inside(simulation.finish_s, span_s)
+    unavoidable = inside(arrival_s + alone_s, span_s) - inside(arrival_s + alone_s, half_s)
+    growth = end - start - max(unavoidable, 0)
+    return growth / arrived if growth > 4 * np.sqrt(start + end) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SloResult:
+    """What a cluster achieves against one limit."""
+
+    limit: Limit
+    value: float
+    """Mean of the replications' percentiles; NaN where no request has the metric."""
+    ci95: tuple[float, float] | None
+    """Student's t interval of the mean over replications; None for a single one."""
+
+    @property
+    def met(self) -> bool:
+        """Whether the objective holds. A metric that no request has is met."""
+        return not self.value > self.limit.limit
+
+    @property
+    def headroom(self) -> float:
+        """The part of the limit that is left: negative where it is missed, 1 where nothing counts."""
+        return 1.0 if np.isnan(self.value) else 1.0 - self.value / self.limit.limit
+
+
+def slo_results(slo: SloSet, replications: Sequence[Iterable[float]]) -> tuple[SloResult, ...]:
+    """Pool the values of each replication, as `Yardstick.values` gives them."""
+    table = np.array([tuple(values) for values in replications], np.float64)
+    return tuple(
+        SloResult(limit, float(column.mean()), _interval(column))
+        for limit, column in zip(slo.limits, table.T, strict=True)
+    )
+
+
+def _interval(values: Floats, confidence: float = 0.95) -> tuple[float, float] | None:
+    if len(values) == 1 or not np.all(np.isfinite(values)):
+        return None
+    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def binding(results: Sequence[SloResult]) -> SloResult:
+    """The objective with the least headroom."""
+    return min(results, key=lambda result: result.headroom)

@@ -1,0 +1,101 @@
+"""The order in which a machine ages its waiting tasks, so that none starves (Splitwise, IV-B).
+
+Every batch choice passes over the tasks that it leaves waiting. A newcomer is queued before the tasks
+that have by then been passed over more often than itself, or as often but arrived later. A decode whose
+prompt waits or runs on the same machine stands in the order too, not ageing until its prompt is done.
+"""
+
+from __future__ import annotations
+
+from provisioner.sim.jit import jit
+from provisioner.sim.state import Records, World
+
+
+@jit
+def times_passed_over(machine: Records, task: Records) -> int:
+    """How many batch choices have left this waiting task out."""
+    if task.behind_prompt:
+        return 0
+    return task.passed_over + machine.choices
+
+
+@jit
+def _stands_before(world: World, machine: Records, count: int, arrival: int, other: int) -> bool:
+    """Whether a newcomer, passed over `count` times, stands before the waiting task `other`."""
+    other_count = times_passed_over(machine, world.tasks[other])
+    return count < other_count or (count == other_count and arrival < other % len(world.requests))
+
+
+@jit
+def _leader(world: World, machine: Records, count: int, arrival: int) -> int:
+    """The task to stand behind, in an order that is sorted."""
+    leader = -1
+    follower = machine.oldest
+    while follower >= 0 and not _stands_before(world, machine, count, arrival, follower):
+        leader = follower
+        follower = world.tasks[follower].younger
+    return leader
+
+
+@jit
+def _leader_by_bisection(world: World, machine: Records, count: int, arrival: int) -> int:
+    """The task to stand behind, in an order that is not sorted.
+
+    Decodes behind their prompts do not age with their neighbours. A bisection then finds a place that
+    depends on its probes; the reference simulators bisect, and agree with ours only if ours does.
+    """
+    order = world.scratch
+    length = 0
+    waiting = machine.oldest
+    while waiting >= 0:
+        order[length] = waiting
+        length += 1
+        waiting = world.tasks[waiting].younger
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) // 2
+        if _stands_before(world, machine, count, arrival, order[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return order[low - 1] if low > 0 else -1
+
+
+@jit
+def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
+    """Queue a task that has been passed over `count` times before."""
+    tasks = world.tasks
+    arrival = task % len(world.requests)
+    if machine.waiting == 0:
+        machine.is_sorted = True
+    if machine.is_sorted:
+        leader = _leader(world, machine, count, arrival)
+    else:
+        leader = _leader_by_bisection(world, machine, count, arrival)
+    if leader < 0:
+        follower = machine.oldest
+        machine.oldest = task
+    else:
+        follower = tasks[leader].younger
+        tasks[leader].younger = task
+    tasks[task].older = leader
+    tasks[task].younger = follower
+    if follower >= 0:
+        tasks[follower].older = task
+    tasks[task].passed_over = count - machine.choices
+    machine.waiting += 1
+
+
+@jit
+def leave_ageing(world: World, machine: Records, task: int) -> None:
+    """A waiting task is chosen; `passed_over` holds its plain count from here on."""
+    tasks = world.tasks
+    tasks[task].passed_over = times_passed_over(machine, tasks[task])
+    older, younger = tasks[task].older, tasks[task].younger
+    if older < 0:
+        machine.oldest = younger
+    else:
+        tasks[older].younger = younger
+    if younger >= 0:
+        tasks[younger].older = older
+    machine.waiting -= 1

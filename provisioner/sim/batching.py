@@ -1,0 +1,186 @@
+"""The machine scheduler: which tasks run in the next batch (Splitwise, IV-B).
+
+A choice fills the batch, up to its limits of requests and tokens, with
+
+1. tasks passed over too often, from the front of the order of ageing;
+2. waiting prompts, first come first served, up to the first that does not fit;
+3. preempted decodes, in order of preemption;
+4. the running decodes, in batch order; the rest is preempted;
+5. the other waiting requests by arrival, up to the first that does not fit.
+
+The first task is taken whatever its size. A new task needs room for its KV-cache.
+"""
+
+from __future__ import annotations
+
+from provisioner.sim.ageing import leave_ageing, times_passed_over
+from provisioner.sim.heap import push, remove
+from provisioner.sim.jit import jit
+from provisioner.sim.lists import append, unlink
+from provisioner.sim.queueing import queue_preempted
+from provisioner.sim.state import (
+    DECODES,
+    PREEMPTED,
+    PROMPTS,
+    RUNNING_DECODES,
+    RUNNING_PROMPTS,
+    World,
+)
+
+
+@jit
+def fits_memory(world: World, number: int, task: int) -> bool:
+    """Whether the machine has room for the KV-cache that the task takes when it is first admitted."""
+    return world.machines[number].used_kv + _kv_tokens(world, task) <= world.machines[number].kv_capacity
+
+
+@jit
+def _kv_tokens(world: World, task: int) -> int:
+    n = len(world.requests)
+    if task < n:
+        return world.requests[task].prompt_tokens + world.rules.first_token_kv
+    return world.requests[task - n].output_tokens - world.rules.first_token_kv
+
+
+@jit
+def _fits_limits(world: World, task: int, size: int, tokens: int) -> bool:
+    if size == 0:
+        return True
+    new_tokens = world.requests[task].prompt_tokens if task < len(world.requests) else 1
+    return size < world.rules.max_batch_requests and tokens + new_tokens <= world.rules.max_batch_tokens
+
+
+@jit
+def _choose(world: World, number: int, task: int) -> int:
+    """Choose a waiting task, which keeps its place in the queues until the choice is complete.
+
+    Returns the tokens it adds to an iteration.
+    """
+    machine = world.machines[number]
+    if world.tasks[task].list != PREEMPTED:
+        machine.used_kv += _kv_tokens(world, task)
+    world.tasks[task].is_chosen = True
+    world.chosen[world.clock[0].chosen] = task
+    world.clock[0].chosen += 1
+    return world.requests[task].prompt_tokens if task < len(world.requests) else 1
+
+
+@jit
+def _admit(world: World, number: int, task: int) -> None:
+    """Move a chosen task into the batch."""
+    machine, tasks, n = world.machines[number], world.tasks, len(world.requests)
+    tasks[task].is_chosen = False
+    unlink(tasks, machine, task)
+    leave_ageing(world, machine, task)
+    if task < n:
+        append(tasks, machine, RUNNING_PROMPTS, task)
+        machine.prompts += 1
+        machine.prompt_tokens += world.requests[task].prompt_tokens
+    else:
+        request = world.requests[task - n]
+        append(tasks, machine, RUNNING_DECODES, task)
+        machine.decodes += 1
+        machine.context += request.prompt_tokens + request.output_tokens - tasks[task].remaining
+        push(world.finishing, number, task, machine.iteration + tasks[task].remaining)
+
+
+@jit
+def _preempt(world: World, number: int, task: int) -> None:
+    machine = world.machines[number]
+    request = world.requests[task - len(world.requests)]
+    remaining = world.finishing.key[task] - machine.iteration
+    remove(world.finishing, number, task)
+    world.tasks[task].remaining = remaining
+    machine.decodes -= 1
+    machine.context -= request.prompt_tokens + request.output_tokens - remaining
+    unlink(world.tasks, machine, task)
+    queue_preempted(world, machine, task)
+
+
+@jit
+def _take_overdue(world: World, number: int, size: int, tokens: int) -> tuple[int, int]:
+    machine, tasks = world.machines[number], world.tasks
+    task = machine.oldest
+    while task >= 0 and times_passed_over(machine, tasks[task]) >= world.rules.max_passed_over:
+        if not _fits_limits(world, task, size, tokens):
+            break
+        if tasks[task].list == PREEMPTED or fits_memory(world, number, task):
+            tokens += _choose(world, number, task)
+            size += 1
+        task = tasks[task].younger
+    return size, tokens
+
+
+@jit
+def _take_from(world: World, number: int, queue: int, size: int, tokens: int) -> tuple[int, int]:
+    """Take from the front of a queue up to the first task that does not fit.
+
+    A task already taken as overdue stands in its queue still, and ends it where its tokens would not
+    fit twice; so do the reference simulators.
+    """
+    task = world.machines[number].head[queue]
+    while task >= 0 and _fits_limits(world, task, size, tokens):
+        if not world.tasks[task].is_chosen:
+            if queue != PREEMPTED and not fits_memory(world, number, task):
+                break
+            tokens += _choose(world, number, task)
+            size += 1
+        task = world.tasks[task].after
+    return size, tokens
+
+
+@jit
+def _keep_running(world: World, number: int, running: int, size: int, tokens: int) -> tuple[int, int]:
+    """Keep as many of the `running` decodes as fit, in batch order, and preempt the others."""
+    rules = world.rules
+    kept = min(running, rules.max_batch_requests - size, rules.max_batch_tokens - tokens)
+    kept = max(kept, 1 if size == 0 and running > 0 else 0)
+    if kept < running:
+        task = world.machines[number].head[RUNNING_DECODES]
+        for _ in range(kept):
+            task = world.tasks[task].after
+        for _ in range(running - kept):
+            follower = world.tasks[task].after
+            _preempt(world, number, task)
+            task = follower
+    return size + kept, tokens + kept
+
+
+@jit
+def _next_unchosen(world: World, task: int) -> int:
+    while task >= 0 and world.tasks[task].is_chosen:
+        task = world.tasks[task].after
+    return task
+
+
+@jit
+def _take_by_arrival(world: World, number: int, size: int, tokens: int) -> None:
+    """Take waiting prompts and decodes by arrival, up to the first that does not fit."""
+    n = len(world.requests)
+    prompt = _next_unchosen(world, world.machines[number].head[PROMPTS])
+    decode = _next_unchosen(world, world.machines[number].head[DECODES])
+    while prompt >= 0 or decode >= 0:
+        task = prompt if decode < 0 or 0 <= prompt < decode - n else decode
+        if not _fits_limits(world, task, size, tokens) or not fits_memory(world, number, task):
+            break
+        tokens += _choose(world, number, task)
+        size += 1
+        prompt, decode = _next_unchosen(world, prompt), _next_unchosen(world, decode)
+
+
+@jit
+def choose_batch(world: World, number: int) -> None:
+    """Choose the machine's next batch; every task left waiting has been passed over once more."""
+    machine = world.machines[number]
+    running = machine.decodes
+    size, tokens = 0, 0
+    if machine.waiting > 0:
+        size, tokens = _take_overdue(world, number, size, tokens)
+        size, tokens = _take_from(world, number, PROMPTS, size, tokens)
+        size, tokens = _take_from(world, number, PREEMPTED, size, tokens)
+        size, tokens = _keep_running(world, number, running, size, tokens)
+        _take_by_arrival(world, number, size, tokens)
+        for place in range(world.clock[0].chosen):
+            _admit(world, number, world.chosen[place])
+        world.clock[0].chosen = 0
+    machine.choices += 1

@@ -1,0 +1,210 @@
+"""Simulating one cluster: checks and allocates, then hands arrays to the kernel.
+
+A `Network` is what does not change from one simulation to the next: a design's machines, rules and
+performance models for one language model. `Network.simulate` may be called from several threads at
+once; the kernel releases the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provisioner.domain.cluster import Cluster
+from provisioner.domain.design import Design
+from provisioner.domain.machine import Machine
+from provisioner.domain.model import Model
+from provisioner.domain.scheduling import Scheduling
+from provisioner.domain.trace import Floats, Ints, RequestTrace
+from provisioner.errors import Fault, InputError
+from provisioner.perf.model import PerformanceModel
+from provisioner.sim.kernel import run_events
+from provisioner.sim.state import MACHINE, MIXED, PROMPT, REQUEST, TOKEN, Records, Rules, Timing, make_world
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Simulation:
+    """What happened to every request, and what every machine did.
+
+    Parameters
+    ----------
+    trace : RequestTrace
+        The requests, row *i* here being row *i* there.
+    first_token_s, finish_s : (n,) float64
+        Seconds from the start of measuring; infinite for a request that never gets that far.
+    prompt_machine, token_machine : (n,) int64
+        Machine numbers: prompt machines first, then token machines.
+    prompt_busy_s, decode_busy_s, mixed_busy_s : (m,) float64
+        Seconds each machine spent in iterations of prompts alone, of decodes alone, and of both.
+    mixed_pool_s : (m,) float64
+        Seconds each machine was on loan to the mixed pool.
+    peak_tokens, peak_decodes, peak_kv : (m,) int64
+        Each machine's most tokens in an iteration with prompts, decodes in one without, and KV-cache tokens.
+    events, iterations : int
+        How much work the simulation was, and how many iterations it stands for.
+    """
+
+    trace: RequestTrace
+    first_token_s: Floats
+    finish_s: Floats
+    prompt_machine: Ints
+    token_machine: Ints
+    prompt_busy_s: Floats
+    decode_busy_s: Floats
+    mixed_busy_s: Floats
+    mixed_pool_s: Floats
+    peak_tokens: Ints
+    peak_decodes: Ints
+    peak_kv: Ints
+    events: int
+    iterations: int
+
+    @property
+    def unfinished(self) -> int:
+        """Requests that never finish: they fit no machine, or wait for memory that is never free."""
+        return int(np.count_nonzero(np.isinf(self.finish_s)))
+
+    @property
+    def makespan_s(self) -> float:
+        """When the last request finishes, of those that do; 0 if none does."""
+        finished = self.finish_s[np.isfinite(self.finish_s)]
+        return float(finished.max()) if len(finished) else 0.0
+
+    @property
+    def busy_s(self) -> Floats:
+        """(m,) float64: seconds each machine spent in iterations."""
+        return self.prompt_busy_s + self.decode_busy_s + self.mixed_busy_s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """A design serving a model, ready to be simulated with any number of machines."""
+
+    design: Design
+    rules: Rules
+    timing: Timing
+    machine_rows: Records
+    """One machine record for each of the design's pools."""
+
+    @classmethod
+    def of(cls, design: Design, model: Model, performance: Mapping[str, PerformanceModel]) -> Self:
+        """Lay out a design.
+
+        `performance` gives the performance model of each machine type by its name.
+
+        Raises
+        ------
+        InputError
+            If the model's weights do not fit a machine.
+        """
+        for machine in design.machines:
+            _check_weights_fit(model, machine)
+        models = [performance[machine.name] for machine in design.machines]
+        homes = (MIXED,) if design.is_mixed else (PROMPT, TOKEN)
+        rows = np.zeros(len(design.machines), MACHINE).view(np.recarray)
+        for row, machine, home in zip(rows, design.machines, homes, strict=True):
+            capacity = model.kv_capacity_tokens(machine)
+            row.home = home
+            row.kv_capacity = int(capacity)
+            strict = design.scheduling.strict_room
+            row.kv_routable = int(np.ceil(capacity)) - 1 if strict else int(capacity)
+            row.kv_tokens_per_s = machine.interconnect_bytes_per_s / model.kv_bytes_per_token
+            row.residue_s = machine.transfer_residue_s
+        rows.kind = np.arange(len(rows))
+        return cls(design, _rules(design.scheduling, is_colocated=design.is_mixed), _timing(models), rows)
+
+    def simulate(self, prompt_machines: int, token_machines: int, trace: RequestTrace) -> Simulation:
+        """Serve the trace until everything that can happen has happened.
+
+        The counts are those of `domain.cluster.Cluster`: a design of mixed machines has its count in
+        `prompt_machines`. An empty trace gives an empty result.
+        """
+        counts = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
+        machines = np.repeat(self.machine_rows, counts).view(np.recarray)
+        requests = np.zeros(len(trace), REQUEST).view(np.recarray)
+        requests.arrival_s = trace.arrival_s
+        requests.prompt_tokens = trace.prompt_tokens
+        requests.output_tokens = trace.output_tokens
+        world = make_world(self.rules, self.timing, requests, machines)
+        run_events(world)
+        clock = world.clock[0]
+        return Simulation(
+            trace=trace,
+            first_token_s=requests.first_token_s.copy(),
+            finish_s=requests.finish_s.copy(),
+            prompt_machine=requests.prompt_machine.copy(),
+            token_machine=requests.token_machine.copy(),
+            prompt_busy_s=machines.prompt_busy_s.copy(),
+            decode_busy_s=machines.decode_busy_s.copy(),
+            mixed_busy_s=machines.mixed_busy_s.copy(),
+            mixed_pool_s=machines.mixed_pool_s.copy(),
+            peak_tokens=machines.peak_tokens.copy(),
+            peak_decodes=machines.peak_decodes.copy(),
+            peak_kv=machines.peak_kv.copy(),
+            events=int(clock.events),
+            iterations=int(clock.iterations),
+        )
+
+
+def simulate(
+    cluster: Cluster, model: Model, performance: Mapping[str, PerformanceModel], trace: RequestTrace
+) -> Simulation:
+    """Simulate one cluster once: `Network.of` and `Network.simulate` in one call."""
+    network = Network.of(cluster.design, model, performance)
+    return network.simulate(cluster.prompt_machines, cluster.token_machines, trace)
+
+
+def _check_weights_fit(model: Model, machine: Machine) -> None:
+    if model.kv_capacity_tokens(machine) < 1:
+        usable_bytes = machine.hbm_bytes * machine.usable_memory_fraction
+        raise InputError(
+            Fault(
+                problem=f"the weights of {model.name} leave no room for KV-cache on {machine.name}",
+                field="model",
+                value=f"{model.weights_bytes / 1e9:.1f} GB of weights",
+                allowed=f"less than the {usable_bytes / 1e9:.1f} GB that are usable",
+            )
+        )
+
+
+def _rules(scheduling: Scheduling, *, is_colocated: bool) -> Rules:
+    return Rules(
+        max_batch_requests=scheduling.max_batch_requests,
+        max_batch_tokens=scheduling.max_batch_tokens,
+        max_passed_over=scheduling.max_passed_over,
+        max_pending_tokens=scheduling.max_pending_tokens,
+        layerwise_from_tokens=scheduling.layerwise_from_tokens,
+        first_token_kv=int(scheduling.first_token_in_prompt_kv),
+        long_prompts_wait=scheduling.long_prompts_wait,
+        transfer_retry_s=scheduling.transfer_retry_s,
+        is_colocated=is_colocated,
+    )
+
+
+def _timing(models: list[PerformanceModel]) -> Timing:
+    curves = [
+        curve
+        for model in models
+        for curve in (
+            (model.prefill_tokens, model.prefill_seconds),
+            (model.decode_batch, model.decode_seconds),
+        )
+    ]
+    return Timing(
+        x=_padded([x for x, _ in curves]),
+        y=_padded([y for _, y in curves]),
+        knots=np.array([len(x) for x, _ in curves], np.int64),
+        gamma=np.array([model.gamma_s_per_token for model in models]),
+        mixed_factor=np.array([model.mixed_factor for model in models]),
+    )
+
+
+def _padded(rows: list[Floats]) -> NDArray[np.float64]:
+    table = np.zeros((len(rows), max(len(row) for row in rows)))
+    for filled, row in zip(table, rows, strict=True):
+        filled[: len(row)] = row
+    return table

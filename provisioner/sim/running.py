@@ -1,0 +1,95 @@
+"""Runs: a batch kept through equal iterations, from one choice to the next."""
+
+from __future__ import annotations
+
+from provisioner.sim.batching import choose_batch
+from provisioner.sim.heap import pop, push
+from provisioner.sim.jit import jit
+from provisioner.sim.lists import unlink
+from provisioner.sim.routing import give_back
+from provisioner.sim.state import World
+from provisioner.sim.timing import decode_base_s, decodes_s, decodes_within, prefill_s
+
+
+@jit
+def start_run(world: World, number: int, now: float) -> None:
+    """Choose a batch and set the event at which its run ends; a machine with nothing to run is idle."""
+    choose_batch(world, number)
+    machine = world.machines[number]
+    machine.peak_kv = max(machine.peak_kv, machine.used_kv)
+    if machine.prompts > 0:
+        duration_s = _start_iteration(world, number)
+    elif machine.decodes > 0:
+        duration_s = _start_decodes(world, number)
+    else:
+        if machine.waiting == 0:
+            give_back(world, number, now)
+        return
+    machine.start_s = now
+    push(world.events, 0, number, now + duration_s)
+
+
+@jit
+def _start_iteration(world: World, number: int) -> float:
+    """A batch with prompts runs one iteration."""
+    machine = world.machines[number]
+    machine.iterations = 1
+    machine.is_cut = True
+    tokens = machine.prompt_tokens + machine.decodes
+    machine.peak_tokens = max(machine.peak_tokens, tokens)
+    duration_s = prefill_s(world.timing, machine.kind, tokens)
+    if machine.decodes > 0:
+        duration_s *= world.timing.mixed_factor[machine.kind]
+        machine.mixed_busy_s += duration_s
+    else:
+        machine.prompt_busy_s += duration_s
+    return duration_s
+
+
+@jit
+def _start_decodes(world: World, number: int) -> float:
+    """A batch of decodes runs until the first of them ends."""
+    machine = world.machines[number]
+    first = world.finishing.items[number, 0]
+    machine.iterations = world.finishing.key[first] - machine.iteration
+    machine.is_cut = False
+    machine.peak_decodes = max(machine.peak_decodes, machine.decodes)
+    machine.base_s = decode_base_s(world.timing, machine.kind, machine.decodes)
+    gamma = world.timing.gamma[machine.kind]
+    duration_s = decodes_s(machine.base_s, gamma, machine.decodes, machine.context, machine.iterations)
+    machine.decode_busy_s += duration_s
+    return duration_s
+
+
+@jit
+def cut_run(world: World, number: int, now: float) -> None:
+    """End a run of decodes at its first iteration boundary after `now`."""
+    machine = world.machines[number]
+    if machine.is_cut:
+        return
+    machine.is_cut = True
+    gamma = world.timing.gamma[machine.kind]
+    iterations = 1 + decodes_within(machine.base_s, gamma, machine.decodes, machine.context, now - machine.start_s)
+    if iterations < machine.iterations:
+        end_s = machine.start_s + decodes_s(machine.base_s, gamma, machine.decodes, machine.context, iterations)
+        machine.decode_busy_s -= world.events.key[number] - end_s
+        machine.iterations = iterations
+        push(world.events, 0, number, end_s)
+
+
+@jit
+def finished_decode(world: World, number: int) -> int:
+    """Take out and return a request that has run its last decode iteration; -1 when none is left."""
+    finishing = world.finishing
+    if finishing.size[number] == 0:
+        return -1
+    machine = world.machines[number]
+    task = finishing.items[number, 0]
+    if finishing.key[task] > machine.iteration:
+        return -1
+    pop(finishing, number)
+    unlink(world.tasks, machine, task)
+    request = task - len(world.requests)
+    machine.decodes -= 1
+    machine.context -= world.requests[request].prompt_tokens + world.requests[request].output_tokens
+    return request

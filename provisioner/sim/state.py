@@ -1,0 +1,190 @@
+"""What the kernel is given, what it keeps while it runs, and what it fills.
+
+Requests are rows 0..n-1 in order of arrival. A request is up to two *tasks* on a machine: task *i* is
+the prompt of request *i*, task *n + i* is its decode. KV-cache memory is counted in tokens, which is
+exact in integers because all machines of a cluster serve one model.
+
+The state is a few arrays of records rather than many arrays: what an event touches lies together in
+memory, and the kernel's functions hand few things to each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from provisioner.sim.heap import Heap, make_heap
+
+Records = Any
+"""A one-dimensional numpy record array: fields by attribute, in compiled code and in plain Python."""
+
+# Pools of the cluster scheduler.
+PROMPT, TOKEN, MIXED = 0, 1, 2
+
+# Lists of a machine that a task can stand in: three queues, and what runs, in order of joining the batch.
+PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = 0, 1, 2, 3, 4
+LISTS = 5
+
+REQUEST = np.dtype(
+    [
+        # Given.
+        ("arrival_s", "f8"),
+        ("prompt_tokens", "i8"),
+        ("output_tokens", "i8"),
+        # Filled: infinite where it never happens, -1 before arrival.
+        ("first_token_s", "f8"),
+        ("finish_s", "f8"),
+        ("prompt_machine", "i8"),
+        ("token_machine", "i8"),
+        # Kept.
+        ("is_sending", "?"),  # its KV-cache is on the way
+        ("next_transfer", "i8"),  # behind it in the line for room at its token machine
+    ],
+    align=True,
+)
+
+TASK = np.dtype(
+    [
+        ("after", "i4"),  # neighbours in the machine's list
+        ("before", "i4"),
+        ("younger", "i4"),  # neighbours in the order of ageing
+        ("older", "i4"),
+        ("list", "i4"),  # which list it stands in
+        ("is_chosen", "?"),  # for the batch at hand
+        ("behind_prompt", "?"),  # a queued decode whose prompt is not done
+        ("passed_over", "i8"),  # times passed over; while it waits, less the machine's choices by then
+        ("remaining", "i8"),  # decode iterations to run, for a decode that is not running
+    ],
+    align=True,
+)
+
+MACHINE = np.dtype(
+    [
+        # Given.
+        ("kind", "i8"),  # row of its performance model
+        ("home", "i8"),  # pool it belongs to
+        ("kv_capacity", "i8"),  # tokens of KV-cache it holds
+        ("kv_routable", "i8"),  # tokens that routing may reserve on it
+        ("kv_tokens_per_s", "f8"),  # how fast it sends and receives KV-cache
+        ("residue_s", "f8"),  # part of a layer-wise transfer that never overlaps
+        # Cluster scheduler.
+        ("pool", "i8"),
+        ("turn", "i8"),  # place in its pool: ties go to the lower
+        ("pending_tokens", "i8"),
+        ("reserved_kv", "i8"),
+        ("mixed_since_s", "f8"),
+        # Machine scheduler.
+        ("head", "i4", (LISTS,)),
+        ("tail", "i4", (LISTS,)),
+        ("oldest", "i4"),  # front of the order of ageing
+        ("is_sorted", "?"),  # whether that order is sorted
+        ("waiting", "i8"),  # tasks in the order of ageing
+        ("used_kv", "i8"),
+        ("choices", "i8"),  # batch choices so far
+        ("prompts", "i8"),  # of the running batch
+        ("prompt_tokens", "i8"),
+        ("decodes", "i8"),
+        ("context", "i8"),  # sum of the running decodes' contexts
+        ("first_transfer", "i8"),  # line of requests whose KV-cache waits for room here
+        ("last_transfer", "i8"),
+        # Its run: no iterations while it is idle.
+        ("iterations", "i8"),
+        ("iteration", "i8"),  # decode iterations run before this run
+        ("start_s", "f8"),
+        ("base_s", "f8"),  # f(b) of a run of decodes
+        ("is_cut", "?"),  # ends at a set iteration, whatever comes
+        ("is_ready", "?"),  # to be started once all events of this moment are in
+        # Filled.
+        ("prompt_busy_s", "f8"),
+        ("decode_busy_s", "f8"),
+        ("mixed_busy_s", "f8"),
+        ("mixed_pool_s", "f8"),
+        ("peak_tokens", "i8"),  # most prompt tokens, with decodes, in an iteration that had prompts
+        ("peak_decodes", "i8"),  # most decodes in an iteration that had none
+        ("peak_kv", "i8"),
+    ],
+    align=True,
+)
+
+CLOCK = np.dtype([("next_turn", "i8"), ("ready", "i8"), ("chosen", "i8"), ("events", "i8"), ("iterations", "i8")])
+
+
+class Rules(NamedTuple):
+    """`domain.scheduling.Scheduling` as numbers, which see."""
+
+    max_batch_requests: int
+    max_batch_tokens: int
+    max_passed_over: int
+    max_pending_tokens: int
+    layerwise_from_tokens: int
+    first_token_kv: int
+    long_prompts_wait: bool
+    transfer_retry_s: float
+    is_colocated: bool
+    """All machines are mixed: both phases go to the machine with the fewest pending tokens."""
+
+
+class Timing(NamedTuple):
+    """Performance models: rows 2k and 2k + 1 are prefill and decode of machine kind k.
+
+    `x` (rows, knots) float64 in tokens or requests, `y` in seconds, `knots` (rows,) int64 says how many
+    count; `gamma` (kinds,) is in seconds per token of context; `mixed_factor` (kinds,) is a ratio.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    knots: NDArray[np.int64]
+    gamma: NDArray[np.float64]
+    mixed_factor: NDArray[np.float64]
+
+
+class World(NamedTuple):
+    """All that the kernel's functions work on."""
+
+    rules: Rules
+    timing: Timing
+    requests: Records
+    tasks: Records
+    machines: Records
+    clock: Records
+    """One record: the counters of the whole simulation."""
+    events: Heap
+    """Run ends (item: machine) and transfer ends (item: machines + request) by time."""
+    finishing: Heap
+    """Running decodes by the machine's iteration in which they end, one heap a machine."""
+    chosen: NDArray[np.int32]
+    """Tasks chosen for the batch at hand."""
+    scratch: NDArray[np.int32]
+    """Tasks being sorted, and machines that are ready."""
+
+
+def make_world(rules: Rules, timing: Timing, requests: Records, machines: Records) -> World:
+    """The empty state at time 0, with room for every task: nothing is allocated while the kernel runs.
+
+    `requests` and `machines` have their given fields set; their other fields are set here.
+    """
+    n, m = len(requests), len(machines)
+    requests.first_token_s = np.inf
+    requests.finish_s = np.inf
+    for field in ("prompt_machine", "token_machine", "next_transfer"):
+        requests[field] = -1
+    for field in ("head", "tail", "oldest", "first_transfer", "last_transfer"):
+        machines[field] = -1
+    machines.pool = machines.home
+    machines.turn = np.arange(m)
+    clock = np.zeros(1, CLOCK).view(np.recarray)
+    clock.next_turn = m
+    return World(
+        rules=rules,
+        timing=timing,
+        requests=requests,
+        tasks=np.zeros(2 * n, TASK).view(np.recarray),
+        machines=machines,
+        clock=clock,
+        events=make_heap(1, m + n, m + n, np.float64),
+        finishing=make_heap(m, min(rules.max_batch_requests, n) + 1, 2 * n, np.int64),
+        chosen=np.zeros(min(rules.max_batch_requests, n) + 1, np.int32),
+        scratch=np.zeros(2 * n + m, np.int32),
+    )

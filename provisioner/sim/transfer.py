@@ -1,0 +1,66 @@
+"""Moving the KV-cache of a finished prompt to the machine of its decode (Splitwise, IV-C).
+
+A short prompt is sent when it is done, in ``kv_bytes / bandwidth``. A long one is sent layer by layer
+while it is computed; what shows afterwards is the part that did not fit beside the computation, and
+never less than the residue. Either way the destination must have room first.
+"""
+
+from __future__ import annotations
+
+from provisioner.sim.heap import push
+from provisioner.sim.jit import jit
+from provisioner.sim.state import World
+from provisioner.sim.timing import prefill_s
+
+
+@jit
+def _visible_s(world: World, number: int) -> float:
+    """How long after its prompt a transfer ends."""
+    request = world.requests[number]
+    source = world.machines[request.prompt_machine]
+    target = world.machines[request.token_machine]
+    serial_s = request.prompt_tokens / min(source.kv_tokens_per_s, target.kv_tokens_per_s)
+    if request.prompt_tokens < world.rules.layerwise_from_tokens:
+        return serial_s
+    residue_s = max(source.residue_s, target.residue_s)
+    hidden_s = prefill_s(world.timing, source.kind, request.prompt_tokens)
+    return min(serial_s, max(residue_s, serial_s - hidden_s))
+
+
+@jit
+def _start(world: World, number: int, now: float) -> bool:
+    """Start a transfer if its destination has room for the prompt's KV-cache."""
+    request = world.requests[number]
+    target = world.machines[request.token_machine]
+    kv_tokens = request.prompt_tokens + world.rules.first_token_kv
+    if target.used_kv + kv_tokens > target.kv_capacity:
+        return False
+    target.used_kv += kv_tokens
+    request.is_sending = True
+    push(world.events, 0, len(world.machines) + number, now + _visible_s(world, number))
+    return True
+
+
+@jit
+def send(world: World, number: int, now: float) -> None:
+    """Transfer a request's KV-cache, or wait for room: in line, or trying again after a fixed time."""
+    target = world.machines[world.requests[number].token_machine]
+    retry_s = world.rules.transfer_retry_s
+    if (retry_s > 0.0 or target.first_transfer < 0) and _start(world, number, now):
+        return
+    if retry_s > 0.0:
+        push(world.events, 0, len(world.machines) + number, now + retry_s)
+    elif target.first_transfer < 0:
+        target.first_transfer = target.last_transfer = number
+    else:
+        world.requests[target.last_transfer].next_transfer = number
+        target.last_transfer = number
+
+
+@jit
+def free(world: World, number: int, kv_tokens: int, now: float) -> None:
+    """Free memory of a machine: transfers that waited for it start, first come first served."""
+    machine = world.machines[number]
+    machine.used_kv -= kv_tokens
+    while machine.first_transfer >= 0 and _start(world, machine.first_transfer, now):
+        machine.first_transfer = world.requests[machine.first_transfer].next_transfer
