@@ -14,16 +14,20 @@ cluster counts, spread over the machine types as favourably as possible: a fract
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provisioner.domain.design import Design
 from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
+
+MAX_LOAD = 1e9
 
 
 def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> Floats:
@@ -37,7 +41,7 @@ def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> F
     for knot, rate in zip(knots, model.prefill_s(knots) / knots, strict=True):
         inside = (least <= knot) & (knot <= most)
         best = np.where(inside, np.minimum(best, rate), best)
-    return np.maximum(best, 0.0)  # type: ignore[no-any-return]
+    return np.asarray(np.maximum(best, 0.0))
 
 
 def prompt_work_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
@@ -54,7 +58,7 @@ def decode_work_s(model: PerformanceModel, trace: RequestTrace, scheduling: Sche
     mixed_s = model.mixed_factor * float(_cheapest_token_s(model, np.minimum(2.0, limit), limit)[0])
     context = trace.prompt_tokens + 1
     token_s = np.minimum(alone_s + model.gamma_s_per_token * context, mixed_s)
-    return (trace.output_tokens - 1) * np.maximum(token_s, 0.0)
+    return np.asarray((trace.output_tokens - 1) * np.maximum(token_s, 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,17 +101,28 @@ class WorkBound:
             total_s=float(second.sum()),
         )
 
-    def load(self, first: Floats, second: Floats) -> Floats:
-        """Share of its time that a cluster of `first` + `second` machines needs at least: above 1 it cannot keep up.
+    def keeps_up(self, first: Floats, second: Floats) -> NDArray[np.bool_]:
+        """Whether clusters of `first` + `second` machines could do the work within the span.
 
-        The share is of the second pool once the first is full; both arrays of one shape. A design of mixed
-        machines passes zeros for `second`.
+        Arrays of one shape; they need not be whole numbers. A design of mixed machines has zeros for
+        `second`.
         """
-        if self.span_s <= 0:
-            return np.zeros_like(first)
         saved = np.interp(first * self.span_s, self.first_s, self.saved_s)
         left_s = np.maximum(self.total_s - saved, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = left_s / (second * self.span_s)
         # Rounding of the sums must not exclude a cluster that just fits.
-        return np.where(left_s <= 1e-9 * self.total_s, 0.0, np.where(second > 0, share, np.inf))
+        return np.asarray(left_s <= second * self.span_s + 1e-9 * self.total_s)
+
+    def load(self, first: float, second: float) -> float:
+        """The least share of its time that a cluster of so many machines must work; above 1 it cannot keep up."""
+        low, high = 0.0, 1.0
+        while not self.keeps_up(np.array(first * high), np.array(second * high)):
+            low, high = high, 2 * high
+            if high > MAX_LOAD:
+                return math.inf
+        for _ in range(40):
+            middle = (low + high) / 2
+            if self.keeps_up(np.array(first * middle), np.array(second * middle)):
+                high = middle
+            else:
+                low = middle
+        return high

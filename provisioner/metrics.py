@@ -83,7 +83,10 @@ class Yardstick:
 
     def values(self, simulation: Simulation) -> tuple[float, ...]:
         """The achieved value of each limit of the SLO set, in its unit, in their order."""
-        seconds = latencies(simulation, self.slo)
+        return self.values_of(latencies(simulation, self.slo))
+
+    def values_of(self, seconds: Latencies) -> tuple[float, ...]:
+        """The value of each limit for such times in seconds."""
         slowdowns = Latencies(
             seconds.ttft / self._alone.ttft, seconds.tbt / self._alone.tbt, seconds.e2e / self._alone.e2e
         )

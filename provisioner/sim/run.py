@@ -60,8 +60,15 @@ class Simulation:
     peak_tokens: Ints
     peak_decodes: Ints
     peak_kv: Ints
+    pool_sizes: tuple[int, ...]
+    """Machines of each of the design's pools, in the order of `Design.machines`."""
     events: int
     iterations: int
+
+    def pool_rows(self, pool: int) -> slice:
+        """Rows of the machines that belong to the design's pool of that index."""
+        first = sum(self.pool_sizes[:pool])
+        return slice(first, first + self.pool_sizes[pool])
 
     @property
     def unfinished(self) -> int:
@@ -123,7 +130,7 @@ class Network:
         The counts are those of `domain.cluster.Cluster`: a design of mixed machines has its count in
         `prompt_machines`. An empty trace gives an empty result.
         """
-        counts = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
+        counts: tuple[int, ...] = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
         machines = np.repeat(self.machine_rows, counts).view(np.recarray)
         requests = np.zeros(len(trace), REQUEST).view(np.recarray)
         requests.arrival_s = trace.arrival_s
@@ -145,6 +152,7 @@ class Network:
             peak_tokens=machines.peak_tokens.copy(),
             peak_decodes=machines.peak_decodes.copy(),
             peak_kv=machines.peak_kv.copy(),
+            pool_sizes=counts,
             events=int(clock.events),
             iterations=int(clock.iterations),
         )

@@ -1,0 +1,131 @@
+"""The command line: one command per module, and the exit codes.
+
+0 an answer that meets every SLO; 1 an internal error; 2 bad input or usage; 3 no cluster meets the SLOs;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from provisioner.errors import InputError
+
+INTERNAL_ERROR, BAD_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
+ISSUES = "the project's issue tracker"
+_OF_THE_GROUP = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
+
+
+class _MainJobByDefault(TyperGroup):
+    """`provision --design HA ...` is `provision optimize --design HA ...`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0].startswith("-") and args[0] not in _OF_THE_GROUP:
+            args = ["optimize", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_MainJobByDefault,
+    name="provision",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    rich_markup_mode=None,
+    epilog="Example: provision --design HA --target-rps 70 --minimize cost",
+)
+
+
+def _version(*, wanted: bool) -> None:
+    if wanted:
+        from provisioner import __version__
+
+        typer.echo(f"provision {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _provision(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True)
+    ] = False,
+) -> None:
+    """Find the cluster that serves an LLM within its latency SLOs for the least, and prove that nothing less does.
+
+    Without a command, the main job: the same as `provision optimize`.
+    """
+
+
+def _commands() -> None:
+    from provisioner.cli import listing, optimize, profile, simulate
+
+    app.command("optimize", epilog=optimize.EXAMPLE)(optimize.optimize)
+    app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
+    app.command("list", epilog=listing.EXAMPLE)(listing.show)
+    app.add_typer(profile.app, name="profile")
+
+
+_commands()
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(main(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line; returns the exit code."""
+    try:
+        result = app(args=_with_values(arguments), standalone_mode=False)
+    except InputError as error:
+        from provisioner.cli.wording import word
+
+        for fault in error.faults:
+            typer.echo(f"error: {word(fault)}", err=True)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone: point standard output elsewhere, so that closing it is quiet too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort of a command line
+        return _of_click(error)
+    return int(result or 0)
+
+
+def _of_click(error: Exception) -> int:
+    """Usage errors of the option parser are bad input; anything else is ours."""
+    if hasattr(error, "format_message"):
+        typer.echo(f"error: {' '.join(error.format_message().split())}", err=True)
+        return BAD_INPUT
+    if type(error).__name__ == "Abort":
+        return INTERRUPTED
+    traceback.print_exc()
+    typer.echo(
+        f"internal error: {type(error).__name__}: {error}\nPlease report it, with the command and the lines above, "
+        f"to {ISSUES}.",
+        err=True,
+    )
+    return INTERNAL_ERROR
+
+
+def _with_values(arguments: Sequence[str]) -> list[str]:
+    """`--json` alone, or before another option, means standard output."""
+    followers = [*arguments[1:], "--"]
+    return [
+        "--json=-" if argument == "--json" and follower.startswith("-") and follower != "-" else argument
+        for argument, follower in zip(arguments, followers, strict=True)
+    ]
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,102 @@
+"""The options that mean the same everywhere, declared once and shared by the commands.
+
+A command takes them as one value: `@shared(Question)` gives its function the option for each field of
+`Question`, and passes them on together as its first argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+STDOUT = Path("-")
+"""`--json` without a file: the answer goes to standard output."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """Where things are found, and how much is said."""
+
+    catalog: Annotated[Path | None, typer.Option(help="Folder searched before ./designs etc.", metavar="DIR")] = None
+    set: Annotated[
+        list[str] | None,
+        typer.Option(help="Override one field, as machines.dgx-h100.cost_usd_per_h=24.", metavar="PATH=VALUE"),
+    ] = None
+    preset: Annotated[str | None, typer.Option(help="A named set of defaults, as splitwisesim.")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Inputs):
+    """What is served, how much of it, and how it is judged."""
+
+    workload: Annotated[str, typer.Option(help="A workload of the catalog, or a trace file.")] = "coding"
+    model: Annotated[str, typer.Option(help="A model of the catalog.")] = "bloom-176b"
+    slo: Annotated[str | None, typer.Option(help="An SLO set, by name or file.", show_default="splitwise")] = None
+    profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
+        None
+    )
+    target_rps: Annotated[
+        float | None,
+        typer.Option(help="Requests per second. A trace file without it is replayed as it is.", metavar="RPS"),
+    ] = None
+    arrivals: Annotated[
+        str | None,
+        typer.Option(
+            help="Arrival process.", metavar="poisson|gamma:CV|recorded", show_default="poisson; recorded for a file"
+        ),
+    ] = None
+    duration: Annotated[
+        float | None,
+        typer.Option(help="Seconds of arrivals.", metavar="S", show_default="120; a file's own length"),
+    ] = None
+    replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000)] = 5
+    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the answer goes besides the table."""
+
+    csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None
+    json: Annotated[Path | None, typer.Option(help="JSON instead of the table, or into a file.", metavar="[FILE]")] = (
+        None
+    )
+
+
+def shared(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of some groups; each group is passed as a value, in order, before the rest."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[len(groups) :]
+        shared_parameters = [parameter for group in groups for parameter in _parameters(group)]
+
+        @functools.wraps(command)
+        def call(**given: Any) -> None:
+            values = [group(**{field.name: given.pop(field.name) for field in fields(group)}) for group in groups]
+            command(*values, **given)
+
+        call.__signature__ = inspect.Signature([*own, *shared_parameters])  # type: ignore[attr-defined]
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared_parameters)}
+        return call
+
+    return decorate
+
+
+def _parameters(group: type) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]

@@ -1,0 +1,43 @@
+"""Handing out an answer: a table, JSON, CSV, in whichever was asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from provisioner.cli.options import STDOUT, Outputs
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def check(outputs: Outputs) -> None:
+    """Fail before the work if a file could not be written after it."""
+    from provisioner.report.sink import check_writable
+
+    for path, option in ((outputs.csv, "--csv"), (outputs.json, "--json")):
+        if path is not None and path != STDOUT:
+            check_writable(path, option)
+
+
+def hand_out(
+    outputs: Outputs,
+    *,
+    answer: Mapping[str, Any],
+    table: Callable[[], RenderableType],
+    csv: Callable[[], str],
+) -> None:
+    """Write the files, then the table or the JSON to standard output."""
+    from provisioner.cli.console import answers
+    from provisioner.report.answer import to_json
+    from provisioner.report.sink import write
+
+    if outputs.csv is not None:
+        write(outputs.csv, csv(), "--csv")
+    if outputs.json == STDOUT:
+        sys.stdout.write(to_json(answer))
+        return
+    if outputs.json is not None:
+        write(outputs.json, to_json(answer), "--json")
+    answers().print(table())

@@ -1,0 +1,89 @@
+"""Answers as tables, where people look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from provisioner.metrics import SloResult
+from provisioner.report.answer import miss
+from provisioner.search import Evaluation, Plan
+
+_TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E"}
+
+
+def of_plan(plan: Plan, title: str, rate_rps: float) -> RenderableType:
+    """The answer of a search: the cluster, its objectives, and the proof."""
+    if plan.best is None:
+        return Text(f"No cluster: {plan.reason}")
+    heading = title if plan.is_feasible else f"{title}: none passes; the nearest miss"
+    proof = plan.certificate
+    counts = f"{proof.simulated:,} clusters simulated, {proof.excluded_by_bound:,} excluded by bounds"
+    lines = [f"{counts}, in {proof.elapsed_s:.1f} s: {proof.text}."]
+    if plan.equally_good:
+        lines.append(f"{plan.equally_good} more pass for the same cost, power and machines, with less headroom.")
+    if plan.reason:
+        lines.append(plan.reason + ".")
+    return Group(of_evaluations([plan.best], heading, rate_rps), objectives(plan.best), Text("\n".join(lines)))
+
+
+def of_evaluation(evaluation: Evaluation, title: str, rate_rps: float) -> RenderableType:
+    """One cluster, its objectives and its verdict."""
+    verdict = "every objective is met" if evaluation.is_feasible else miss(evaluation)
+    return Group(of_evaluations([evaluation], title, rate_rps), objectives(evaluation), Text(f"{verdict}."))
+
+
+def of_evaluations(evaluations: Sequence[Evaluation], title: str, rate_rps: float) -> Table:
+    """Clusters, one a row."""
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("Design", "Cluster"):
+        table.add_column(column, no_wrap=True)
+    for column in ("Machines", "USD/h", "kW", "RPS", "Busy"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("Binding", no_wrap=True)
+    for evaluation in evaluations:
+        cluster = evaluation.cluster
+        busy = "/".join(f"{share:.0%}" for name, share in evaluation.utilization.items() if name != "mixed_pool")
+        table.add_row(
+            escape(cluster.design.short),
+            cluster.label,
+            str(cluster.machines),
+            f"{cluster.cost_usd_per_h:,.2f}",
+            f"{cluster.power_kw:,.1f}",
+            f"{rate_rps:.4g}",
+            busy,
+            f"{evaluation.binding.limit.name} {evaluation.headroom:+.0%}",
+        )
+    return table
+
+
+def objectives(evaluation: Evaluation) -> Table:
+    """Achieved / limit of every objective: metrics down, percentiles across."""
+    percentiles = sorted({result.limit.percentile for result in evaluation.results})
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Achieved / limit", no_wrap=True)
+    for percentile in percentiles:
+        table.add_column(f"P{percentile:g}", justify="right", no_wrap=True)
+    rows = dict.fromkeys((result.limit.metric, result.limit.unit) for result in evaluation.results)
+    for metric, unit in rows:
+        cells = [
+            _cell([r for r in evaluation.results if (r.limit.metric, r.limit.unit, r.limit.percentile) == key])
+            for key in ((metric, unit, percentile) for percentile in percentiles)
+        ]
+        table.add_row(f"{_TITLES[metric]} ({unit})", *cells)
+    return table
+
+
+def _cell(results: Sequence[SloResult]) -> Text:
+    if not results:
+        return Text("")
+    (result,) = results
+    text = f"{result.value:.3g} / {result.limit.limit:g}"
+    if result.ci95 is not None:
+        text += f" ±{(result.ci95[1] - result.ci95[0]) / 2:.2g}"
+    return Text(text) if result.met else Text(f"{text} missed", style="bold red")
