@@ -28,6 +28,7 @@ from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
 
 MAX_LOAD = 1e9
+LOAD_BITS = 20
 
 
 def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> Floats:
@@ -119,7 +120,7 @@ class WorkBound:
             low, high = high, 2 * high
             if high > MAX_LOAD:
                 return math.inf
-        for _ in range(40):
+        for _ in range(LOAD_BITS):
             middle = (low + high) / 2
             if self.keeps_up(np.array(first * middle), np.array(second * middle)):
                 high = middle

@@ -7,8 +7,10 @@ request that never finishes counts with infinite times, so that an overloaded cl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -151,8 +153,14 @@ def slo_results(slo: SloSet, replications: Sequence[Iterable[float]]) -> tuple[S
 def _interval(values: Floats, confidence: float = 0.95) -> tuple[float, float] | None:
     if len(values) == 1 or not np.all(np.isfinite(values)):
         return None
-    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    half = student_t(confidence, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
     return float(values.mean()) - half, float(values.mean()) + half
+
+
+@cache
+def student_t(confidence: float, degrees: int) -> float:
+    """Half-width of a two-sided interval of Student's t, in standard errors."""
+    return float(stats.t.ppf((1 + confidence) / 2, degrees))
 
 
 def binding(results: Sequence[SloResult]) -> SloResult:

@@ -83,7 +83,8 @@ class Judge:
 
     def load(self, cluster: Cluster) -> float:
         """`WorkBound.load` in the replication with the most work."""
-        return max(bound.load(cluster.prompt_machines, cluster.token_machines) for bound in self._bounds)
+        heaviest = max(self._bounds, key=lambda bound: bound.total_s)
+        return heaviest.load(cluster.prompt_machines, cluster.token_machines)
 
     @cached_property
     def floors(self) -> Floats:
