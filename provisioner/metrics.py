@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from scipy import stats
@@ -19,6 +20,8 @@ from provisioner.domain.slo import Limit, Metric, SloSet
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim.run import Simulation
+
+Verdict = Literal["met", "missed", "uncertain"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +32,9 @@ class Latencies:
     tbt: Floats
     e2e: Floats
 
-    def of(self, metric: Metric) -> Floats:
-        """The times of one metric, where it is defined."""
-        times: Floats = getattr(self, metric)
+    def of(self, metric: Metric, counted: slice = slice(None)) -> Floats:
+        """The times of one metric, of the requests that count, where it is defined."""
+        times: Floats = getattr(self, metric)[counted]
         return times[~np.isnan(times)] if metric == "tbt" else times
 
 
@@ -75,9 +78,11 @@ def percentile(values: Floats, percent: float) -> float:
 class Yardstick:
     """Measures simulations of one trace: knows what each request takes alone."""
 
-    def __init__(self, slo: SloSet, trace: RequestTrace, reference: PerformanceModel) -> None:
+    def __init__(self, slo: SloSet, trace: RequestTrace, reference: PerformanceModel, since_s: float = 0.0) -> None:
         self.slo = slo
         self._alone = alone(trace, reference, slo)
+        # Arrivals are in order: what counts is a slice.
+        self._counted = slice(int(np.searchsorted(trace.arrival_s, since_s)), None)
 
     def growth(self, simulation: Simulation, span_s: float) -> float:
         """`backlog_growth` against this trace's requests alone."""
@@ -93,7 +98,10 @@ class Yardstick:
             seconds.ttft / self._alone.ttft, seconds.tbt / self._alone.tbt, seconds.e2e / self._alone.e2e
         )
         return tuple(
-            percentile((slowdowns if limit.unit == "slowdown" else seconds).of(limit.metric), limit.percentile)
+            percentile(
+                (slowdowns if limit.unit == "slowdown" else seconds).of(limit.metric, self._counted),
+                limit.percentile,
+            )
             for limit in self.slo.limits
         )
 
@@ -128,12 +136,13 @@ class SloResult:
     value: float
     """Mean of the replications' percentiles; NaN where no request has the metric."""
     ci95: tuple[float, float] | None
-    """Student's t interval of the mean over replications; None for a single one."""
+    """Student's t interval of the mean over replications; None for a single one, or an infinite value."""
+    verdict: Verdict
 
     @property
     def met(self) -> bool:
-        """Whether the objective holds. A metric that no request has is met."""
-        return not self.value > self.limit.limit
+        """Whether the objective certainly holds."""
+        return self.verdict == "met"
 
     @property
     def headroom(self) -> float:
@@ -141,20 +150,52 @@ class SloResult:
         return 1.0 if np.isnan(self.value) else 1.0 - self.value / self.limit.limit
 
 
-def slo_results(slo: SloSet, replications: Sequence[Iterable[float]]) -> tuple[SloResult, ...]:
-    """Pool the values of each replication, as `Yardstick.values` gives them."""
+def slo_results(
+    slo: SloSet,
+    replications: Sequence[Iterable[float]],
+    confidence: float | None = None,
+    planned: int | None = None,
+) -> tuple[SloResult, ...]:
+    """Pool the values of each replication, as `Yardstick.values` gives them, into verdicts.
+
+    Without a `confidence` the mean decides, otherwise its interval at that confidence. If fewer than
+    the `planned` replications were run because no others could bring the mean back under the limit,
+    the objective is missed. A metric that no request has is met.
+    """
     table = np.array([tuple(values) for values in replications], np.float64)
+    missing = (planned or len(table)) - len(table)
     return tuple(
-        SloResult(limit, float(column.mean()), _interval(column))
+        SloResult(
+            limit,
+            float(column.mean()),
+            interval(column, 0.95),
+            _verdict(column, limit.limit, confidence, missing),
+        )
         for limit, column in zip(slo.limits, table.T, strict=True)
     )
 
 
-def _interval(values: Floats, confidence: float = 0.95) -> tuple[float, float] | None:
+def _verdict(values: Floats, limit: float, confidence: float | None, missing: int) -> Verdict:
+    mean = float(values.mean())
+    if math.isnan(mean):
+        return "met"
+    if confidence is None or math.isinf(mean):
+        return "missed" if mean > limit else "met"
+    if values.sum() > limit * (len(values) + missing):
+        return "missed"
+    ends = interval(values, confidence)
+    if ends is None:
+        return "uncertain"
+    return "met" if ends[1] <= limit else "missed" if ends[0] > limit else "uncertain"
+
+
+def interval(values: Floats, confidence: float) -> tuple[float, float] | None:
+    """Student's t interval of the mean; None for a single value, or an infinite one."""
     if len(values) == 1 or not np.all(np.isfinite(values)):
         return None
+    mean = float(values.mean())
     half = student_t(confidence, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return float(values.mean()) - half, float(values.mean()) + half
+    return mean - half, mean + half
 
 
 @cache

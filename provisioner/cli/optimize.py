@@ -1,81 +1,143 @@
-"""`provision optimize`, the main job: the cheapest cluster that passes."""
+"""`provision optimize`, the main job: the cheapest cluster at a rate, or the highest rate within a budget."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provisioner.cli.options import Outputs, Question, shared
+from provisioner.cli.options import Outputs, Question, Search, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from provisioner.search import Objective
+    from provisioner.cli.question import Setting
+    from provisioner.search import Budget, Judge, Objective, Plan, Workers
 
-EXAMPLE = "Example: provision --design HA --target-rps 70 --minimize cost"
-OBJECTIVES = ("cost", "power", "machines")
+EXAMPLE = """Examples: provision --design HA --target-rps 70 --minimize cost;
+provision --design HH --maximize throughput --budget-power 440"""
+
+Design = Annotated[list[str], typer.Option(help="A design by name or file; repeatable; or all.")]
+Minimize = Annotated[str | None, typer.Option(help="What to spend least of.", metavar="cost|power|machines")]
+Maximize = Annotated[str | None, typer.Option(help="What to get most of, within budgets.", metavar="throughput")]
 
 
-@shared(Question, Outputs)
+@shared(Question, Search, Outputs)
 def optimize(
     question: Question,
+    search: Search,
     outputs: Outputs,
     *,
-    design: Annotated[list[str], typer.Option(help="A design by name or file; repeatable; or all.")],
-    minimize: Annotated[str | None, typer.Option(help="What to spend least of.", metavar="|".join(OBJECTIVES))] = None,
-    max_machines: Annotated[int, typer.Option(help="Largest cluster considered.", min=1, max=2000)] = 200,
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads that simulate.", min=1, max=1024, show_default="all cores")
-    ] = None,
+    design: Design,
+    minimize: Minimize = None,
+    maximize: Maximize = None,
 ) -> None:
-    """Find the cluster that meets every SLO at a target rate for the least cost, power or machines."""
+    """Find the cluster that meets every SLO: at a target rate for the least, or at the highest rate within a budget."""
     from provisioner.cli import output
 
-    objective = _objective(minimize)
     output.check(outputs)
+    goal = Goal.parse(question, search, minimize, maximize)
     from provisioner.cli.console import note, progress
-    from provisioner.cli.question import resolve
-    from provisioner.cli.warmth import announce_compilation
-
-    announce_compilation(quiet=question.quiet)
+    from provisioner.cli.question import cores, prepare
     from provisioner.report import answer, table
-    from provisioner.search import Judge, minimise
+    from provisioner.search import Workers
 
-    setting = resolve(question, design)
-    for text in setting.notes:
+    setting = prepare(goal.question, design)
+    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+        plan = goal.solve(setting.judges, search, workers)
+    for text in (*plan.notes, *(plan.best.warnings if plan.best else ())):
         note(text, quiet=question.quiet)
-    scenario = setting.scenario
-    judges = [Judge(each, scenario) for each in setting.designs]
-    with progress("simulating clusters", quiet=question.quiet) as advance:
-        plan = minimise(judges, objective, max_machines=max_machines, jobs=jobs or cores(), watch=advance)
-    for text in plan.best.warnings if plan.best else ():
-        note(text, quiet=question.quiet)
-    rate_rps = scenario.rate_rps
     output.hand_out(
         outputs,
-        answer=answer.of_plan(plan, setting.inputs, {"minimize": objective, "target_rps": rate_rps}, rate_rps),
-        table=lambda: table.of_plan(plan, f"Least {objective} for {question.workload} at {rate_rps:.4g} RPS", rate_rps),
-        csv=lambda: answer.to_csv(plan.evaluations, rate_rps),
+        answer=answer.of_plan(plan, setting.inputs, goal.echo(setting)),
+        table=lambda: table.of_plan(plan, goal.title(setting)),
+        csv=lambda: answer.to_csv(plan.evaluations),
     )
     if not plan.is_feasible:
         raise typer.Exit(3)
 
 
-def _objective(minimize: str | None) -> Objective:
-    if minimize not in OBJECTIVES:
-        raise InputError(
-            Fault(
-                problem="missing: what to minimize" if minimize is None else "unknown objective",
-                field="--minimize",
-                value=minimize,
-                allowed=", ".join(OBJECTIVES),
+class Goal:
+    """One of the two questions: the least at a rate, or the most within a budget."""
+
+    def __init__(self, question: Question, objective: Objective | None, budget: Budget | None) -> None:
+        self.question = question
+        self.objective = objective
+        self.budget = budget
+
+    @classmethod
+    def parse(cls, question: Question, search: Search, minimize: str | None, maximize: str | None) -> Goal:
+        """Tell which question is asked, or why neither is.
+
+        Raises
+        ------
+        InputError
+            If both or neither are asked, or something that belongs to the one is missing or to the other given.
+        """
+        from dataclasses import replace
+
+        from provisioner.cli.question import parse_budget, parse_objective
+
+        budget = parse_budget(search)
+        if minimize is not None and maximize is not None:
+            raise _conflict("--minimize and --maximize ask two questions at once", "one of them")
+        if maximize is None:
+            if budget is not None:
+                raise _conflict("a budget goes with --maximize throughput", "--maximize, or no --budget-...")
+            return cls(question, parse_objective(minimize), None)
+        if maximize != "throughput":
+            raise InputError(Fault(problem="unknown goal", field="--maximize", value=maximize, allowed="throughput"))
+        if budget is None:
+            raise _conflict("--maximize needs a budget", "--budget-cost, --budget-power or --budget-machines")
+        if question.target_rps is not None:
+            raise _conflict("--maximize finds the rate: --target-rps does not go with it", "one of them")
+        # A rate to begin with; the search finds its own way from there.
+        return cls(replace(question, target_rps=PROBE_RPS), None, budget)
+
+    def solve(self, judges: list[Judge], search: Search, workers: Workers) -> Plan:
+        """Search for the answer."""
+        from provisioner.search import maximise, minimise
+
+        if self.budget is not None:
+            self._check_affordable(judges, self.budget)
+            return maximise(judges, self.budget, workers=workers)
+        assert self.objective is not None
+        return minimise(judges, self.objective, max_machines=search.max_machines, workers=workers)
+
+    def _check_affordable(self, judges: list[Judge], budget: Budget) -> None:
+        if not any(budget.largest(judge.design) for judge in judges):
+            raise InputError(
+                Fault(
+                    problem="the budget does not buy one machine of each pool of any design",
+                    field="--budget",
+                    value=str(budget),
+                    allowed="; ".join(
+                        f"{judge.design.short} costs {least.cost_usd_per_h:.2f} USD/h and {least.power_kw:.1f} kW"
+                        for judge in judges
+                        for least in (judge.cluster(1, 0 if judge.design.is_mixed else 1),)
+                    ),
+                )
             )
-        )
-    return cast("Objective", minimize)
+
+    def echo(self, setting: Setting) -> dict[str, Any]:
+        """The goal, as JSON has it."""
+        if self.budget is None:
+            return {"minimize": self.objective, "target_rps": setting.scenario.rate_rps}
+        return {
+            "maximize": "throughput",
+            "budget_cost_usd_per_h": self.budget.cost_usd_per_h,
+            "budget_power_kw": self.budget.power_kw,
+            "budget_machines": self.budget.machines,
+        }
+
+    def title(self, setting: Setting) -> str:
+        """The goal in words."""
+        if self.budget is None:
+            return f"Least {self.objective} for {setting.title}"
+        return f"Most requests per second within {self.budget}: {' + '.join(self.question.workload)}"
 
 
-def cores() -> int:
-    """Cores this process may use."""
-    import os
+PROBE_RPS = 10.0
 
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+def _conflict(problem: str, allowed: str) -> InputError:
+    return InputError(Fault(problem=problem, allowed=allowed))

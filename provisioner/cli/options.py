@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -36,7 +36,14 @@ class Inputs:
 class Question(Inputs):
     """What is served, how much of it, and how it is judged."""
 
-    workload: Annotated[str, typer.Option(help="A workload of the catalog, or a trace file.")] = "coding"
+    workload: Annotated[
+        list[str],
+        typer.Option(
+            help="A workload of the catalog, or a trace file; repeat with weights for a mix.",
+            metavar="NAME[:WEIGHT]|FILE",
+            show_default="coding",
+        ),
+    ] = field(default_factory=lambda: ["coding"])
     model: Annotated[str, typer.Option(help="A model of the catalog.")] = "bloom-176b"
     slo: Annotated[str | None, typer.Option(help="An SLO set, by name or file.", show_default="splitwise")] = None
     profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
@@ -57,6 +64,16 @@ class Question(Inputs):
         typer.Option(help="Seconds of arrivals.", metavar="S", show_default="120; a file's own length"),
     ] = None
     replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000)] = 5
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Judge by intervals at this confidence, adding replications until they decide.",
+            metavar="P",
+            show_default="judge by means",
+        ),
+    ] = None
+    max_replications: Annotated[int, typer.Option(help="Replications at most, with --confidence.", min=2)] = 30
+    warmup: Annotated[float, typer.Option(help="First seconds whose requests do not count.", metavar="S", min=0)] = 0.0
     seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0
 
 
@@ -70,6 +87,19 @@ class Outputs:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How far a search goes."""
+
+    budget_cost: Annotated[float | None, typer.Option(help="At most so much an hour.", metavar="USD/h")] = None
+    budget_power: Annotated[float | None, typer.Option(help="At most so much power.", metavar="kW")] = None
+    budget_machines: Annotated[int | None, typer.Option(help="At most so many machines.", metavar="N")] = None
+    max_machines: Annotated[int, typer.Option(help="Largest cluster considered.", min=1, max=2000)] = 200
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads that simulate.", min=1, max=1024, show_default="all cores")
+    ] = None
+
+
 def shared(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of some groups; each group is passed as a value, in order, before the rest."""
 
@@ -79,7 +109,7 @@ def shared(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]
 
         @functools.wraps(command)
         def call(**given: Any) -> None:
-            values = [group(**{field.name: given.pop(field.name) for field in fields(group)}) for group in groups]
+            values = [group(**{each.name: given.pop(each.name) for each in fields(group)}) for group in groups]
             command(*values, **given)
 
         call.__signature__ = inspect.Signature([*own, *shared_parameters])  # type: ignore[attr-defined]
@@ -93,10 +123,16 @@ def _parameters(group: type) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
-            field.name,
+            each.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
+            default=_default(each),
+            annotation=hints[each.name],
         )
-        for field in fields(group)
+        for each in fields(group)
     ]
+
+
+def _default(each: Field[Any]) -> Any:
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    return inspect.Parameter.empty if each.default is MISSING else each.default

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from provisioner.cli.options import Inputs, Question
+from provisioner.cli.options import Inputs, Question, Search
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from provisioner.catalog import Catalog
+    from provisioner.cli.workload import Workload
     from provisioner.domain.cluster import Cluster
     from provisioner.domain.design import Design
-    from provisioner.domain.trace import RequestTrace
     from provisioner.perf import ProfileSet
-    from provisioner.search import Scenario
-    from provisioner.traces import ArrivalProcess
+    from provisioner.search import Budget, Judge, Objective, Precision, Scenario
 
-DEFAULT_DURATION_S = 120.0
 MAX_RPS = 1e6
 MAX_DURATION_S = 1e7
 MAX_MACHINES = 100_000
 FEWEST_REQUESTS = 1000
 """Below this a P99 rests on a handful of requests (with 1,000 it spans P98.3 to P99.7)."""
+
+Found = TypeVar("Found")
 
 
 class Faults:
@@ -39,13 +37,13 @@ class Faults:
         """Note a bad option."""
         self.found.append(Fault(problem=problem, field=field, value=value, allowed=allowed))
 
-    @contextmanager
-    def caught(self) -> Iterator[None]:
-        """Note the faults of a step that fails, and go on."""
+    def of(self, step: Callable[..., Found], *arguments: Any) -> Found | None:
+        """Take a step; None, with its faults noted, if it fails."""
         try:
-            yield
+            return step(*arguments)
         except InputError as error:
             self.found.extend(fault for fault in error.faults if fault not in self.found)
+            return None
 
     def raise_if_any(self) -> None:
         """Stop here if anything was wrong."""
@@ -60,9 +58,23 @@ class Setting:
     catalog: Catalog
     designs: tuple[Design, ...]
     scenario: Scenario
+    precision: Precision
+    title: str
+    """The workload at its rate, in words."""
     inputs: dict[str, Any]
     """Every resolved input, as echoed in JSON."""
     notes: tuple[str, ...]
+
+    def judge(self, design: Design) -> Judge:
+        """Who judges clusters of a design."""
+        from provisioner.search import Judge
+
+        return Judge(design, self.scenario, self.precision)
+
+    @property
+    def judges(self) -> list[Judge]:
+        """One for each design."""
+        return [self.judge(design) for design in self.designs]
 
 
 def open_catalog(inputs: Inputs) -> Catalog:
@@ -70,13 +82,9 @@ def open_catalog(inputs: Inputs) -> Catalog:
     from provisioner.catalog import Catalog, parse_override
 
     faults = Faults()
-    overrides: dict[str, object] = {}
-    for text in inputs.set or ():
-        with faults.caught():
-            path, value = parse_override(text)
-            overrides[path] = value
+    parsed = [faults.of(parse_override, text) for text in inputs.set or ()]
     faults.raise_if_any()
-    return Catalog.open(inputs.catalog, Path(), overrides, inputs.preset)
+    return Catalog.open(inputs.catalog, Path(), dict(pair for pair in parsed if pair), inputs.preset)
 
 
 def read_profile_set(catalog: Catalog, name: str) -> ProfileSet:
@@ -86,210 +94,204 @@ def read_profile_set(catalog: Catalog, name: str) -> ProfileSet:
     return read_profiles(catalog.find_file("profiles", name))
 
 
-def resolve(question: Question, design_names: list[str]) -> Setting:
-    """Look everything up, draw the traces, and collect every fault on the way.
+def resolve(question: Question, design_names: Sequence[str]) -> Setting:
+    """Look everything up and collect every fault on the way.
 
     Raises
     ------
     InputError
         With all faults found.
     """
-    from provisioner.search import Scenario
+    from provisioner.cli import workload as workloads
 
     faults = Faults()
     _check_numbers(question, faults)
-    catalog = open_catalog(question)
+    catalog = faults.of(open_catalog, question)
+    if catalog is None:
+        raise InputError(faults.found)
     preset = catalog.preset(question.preset) if question.preset else None
     slo_name = question.slo or (preset and preset.slo) or "splitwise"
     profile_name = question.profile or (preset and preset.profile) or "splitwise"
-    model = slo = profiles = None
-    designs: list[Design] = []
-    workload: Workload | None = None
-    with faults.caught():
-        model = catalog.model(question.model)
-    with faults.caught():
-        slo = catalog.slo(slo_name)
-    with faults.caught():
-        profiles = read_profile_set(catalog, profile_name)
-    for name in design_names:
-        with faults.caught():
-            designs.extend(catalog.designs() if name == "all" else (catalog.design(name),))
-    with faults.caught():
-        workload = _workload(question, catalog)
+    model = faults.of(catalog.model, question.model)
+    slo = faults.of(catalog.slo, slo_name)
+    profiles = faults.of(read_profile_set, catalog, profile_name)
+    designs = [design for name in design_names for design in faults.of(_designs, catalog, name) or ()]
+    workload = faults.of(workloads.resolve, question, catalog)
     faults.raise_if_any()
+    assert model is not None
+    assert slo is not None
+    assert profiles is not None
+    assert workload is not None
+    from provisioner.search import Precision, Scenario
+
     scenario = Scenario(
-        model=cast("Any", model),
-        slo=cast("Any", slo),
-        profiles=cast("Any", profiles),
-        traces=cast("Any", workload).traces,
-        span_s=cast("Any", workload).span_s,
-        rate_rps=cast("Any", workload).rate_rps,
+        model=model,
+        slo=slo,
+        profiles=profiles,
+        demand=workload.demand,
+        rate_rps=workload.rate_rps,
+        span_s=workload.span_s,
+        warmup_s=question.warmup,
     )
-    _check_covered(scenario, designs, faults)
+    for design in designs:
+        faults.of(scenario.performance, design)
+    faults.of(lambda: scenario.reference)
     faults.raise_if_any()
+    precision = Precision(
+        replications=question.replications, confidence=question.confidence, most=question.max_replications
+    ).limited_to(workload.demand.replications)
     return Setting(
         catalog=catalog,
         designs=tuple(dict.fromkeys(designs)),
         scenario=scenario,
-        inputs=_echo(question, scenario, designs, profile_name),
-        notes=_notes(scenario, question),
+        precision=precision,
+        title=f"{' + '.join(question.workload)} at {workload.rate_rps:.4g} RPS",
+        inputs=_echo(question, scenario, designs, profile_name, workload),
+        notes=_notes(question, scenario, workload),
     )
 
 
+def prepare(question: Question, design_names: Sequence[str]) -> Setting:
+    """Resolve a question, say what is to be said about it, and get the simulator ready."""
+    from provisioner.cli.console import note
+    from provisioner.cli.warmth import announce_compilation
+
+    setting = resolve(question, design_names)
+    announce_compilation(quiet=question.quiet)
+    for text in setting.notes:
+        note(text, quiet=question.quiet)
+    return setting
+
+
 def parse_cluster(design: Design, text: str) -> Cluster:
-    """`27,3` for prompt and token machines, `40` for a design of mixed machines."""
+    """`27,3` for prompt and token machines, `40` for a design of mixed machines.
+
+    Raises
+    ------
+    InputError
+        If it is not a cluster of the design.
+    """
     from provisioner.domain.cluster import Cluster
 
-    counts = text.split(",")
-    wanted = 1 if design.is_mixed else 2
-    shape = "one count, as 40" if design.is_mixed else "counts of prompt and token machines, as 27,3"
-    if len(counts) != wanted or not all(
-        count.strip().isdecimal() and 0 < int(count) <= MAX_MACHINES for count in counts
-    ):
+    counts = [count.strip() for count in text.split(",")]
+    right = all(count.isdecimal() and len(count) <= 6 and 0 < int(count) <= MAX_MACHINES for count in counts)  # noqa: PLR2004
+    if len(counts) != len(design.machines) or not right:
+        shape = "one count, as 40" if design.is_mixed else "counts of prompt and token machines, as 27,3"
         raise InputError(Fault(problem=f"not a cluster of {design.name}", field="--cluster", value=text, allowed=shape))
     numbers = [int(count) for count in counts]
     return Cluster(design=design, prompt_machines=numbers[0], token_machines=0 if design.is_mixed else numbers[1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workload:
-    """Traces, one per replication, and the time and rate that they stand for."""
+def parse_objective(minimize: str | None) -> Objective:
+    """The thing to spend least of.
 
-    traces: tuple[RequestTrace, ...]
-    span_s: float
-    rate_rps: float
+    Raises
+    ------
+    InputError
+        If it is missing or unknown.
+    """
+    from provisioner.search import OBJECTIVES
 
-
-def _workload(question: Question, catalog: Catalog) -> Workload:
-    from provisioner.traces import Recorded, RequestSequence, SizeTable, read_trace
-
-    path = Path(question.workload)
-    process = _arrival_process(question.arrivals)
-    if path.suffix or path.exists() or len(path.parts) > 1:
-        trace = read_trace(path)
-        if process is None and question.target_rps is None:
-            return _replayed(trace, question.duration)
-        rate_rps = question.target_rps if question.target_rps is not None else Recorded(trace).rate_rps
-        span_s = question.duration or (len(trace) / rate_rps if process is None else DEFAULT_DURATION_S)
-        if process is None:
-            sequence = RequestSequence.recorded(trace)
-            return Workload(traces=(sequence.at_rate(rate_rps, span_s),), span_s=span_s, rate_rps=rate_rps)
-        sizes = SizeTable.of_trace(trace)
-    else:
-        entry, folder = catalog.workload(question.workload)
-        if question.arrivals == "recorded":
-            raise InputError(
-                Fault(
-                    problem=f"workload {entry.name} has no recorded arrivals",
-                    field="--arrivals",
-                    value="recorded",
-                    allowed="poisson, gamma:CV, or a trace file as --workload",
-                )
-            )
-        sizes = SizeTable.read(folder / entry.sizes)
-        if question.target_rps is None:
-            raise InputError(
-                Fault(
-                    problem="missing: a workload of the catalog has no rate of its own",
-                    field="--target-rps",
-                    allowed="requests per second, as 70",
-                )
-            )
-        rate_rps, span_s = question.target_rps, question.duration or DEFAULT_DURATION_S
-    traces = tuple(
-        RequestSequence.drawn(sizes, seed=question.seed, replication=replication, arrivals=process).at_rate(
-            rate_rps, span_s
-        )
-        for replication in range(question.replications)
-    )
-    return Workload(traces=traces, span_s=span_s, rate_rps=rate_rps)
-
-
-def _replayed(trace: RequestTrace, duration_s: float | None) -> Workload:
-    """A recorded trace as it is, or its first seconds. The span ends one mean gap after the last arrival."""
-    from provisioner.domain.trace import RequestTrace
-
-    if duration_s is not None:
-        kept = trace.arrival_s < duration_s
-        trace = RequestTrace(trace.arrival_s[kept], trace.prompt_tokens[kept], trace.output_tokens[kept])
-        span_s = duration_s
-    else:
-        span_s = trace.span_s * (len(trace) / (len(trace) - 1) if len(trace) > 1 else 1.0)
-    return Workload(traces=(trace,), span_s=span_s, rate_rps=len(trace) / span_s if span_s > 0 else 0.0)
-
-
-def _arrival_process(text: str | None) -> ArrivalProcess | None:
-    """The process that was asked for; None for the recorded arrivals, or for the default."""
-    from provisioner.traces import Gamma, Poisson
-
-    match (text or "recorded").split(":"):
-        case ["recorded"]:
-            return None
-        case ["poisson"]:
-            return Poisson()
-        case ["gamma", cv] if _is_number(cv):
-            return Gamma(float(cv))
+    for objective in OBJECTIVES:
+        if minimize == objective:
+            return objective
     raise InputError(
         Fault(
-            problem="unknown arrival process",
-            field="--arrivals",
-            value=text,
-            allowed="poisson, gamma:CV (as gamma:2.5), or recorded",
+            problem="missing: what to minimize" if minimize is None else "unknown objective",
+            field="--minimize",
+            value=minimize,
+            allowed=", ".join(OBJECTIVES),
         )
     )
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+def parse_budget(search: Search) -> Budget | None:
+    """The budgets given, None where there is none.
+
+    Raises
+    ------
+    InputError
+        If one is not above 0.
+    """
+    from provisioner.search import Budget
+
+    faults = Faults()
+    given = {
+        "--budget-cost": search.budget_cost,
+        "--budget-power": search.budget_power,
+        "--budget-machines": search.budget_machines,
+    }
+    for option, value in given.items():
+        if value is not None and not 0 < value <= 1e12:  # noqa: PLR2004
+            faults.add("out of range", field=option, value=value, allowed="above 0")
+    faults.raise_if_any()
+    if all(value is None for value in given.values()):
+        return None
+    return Budget(search.budget_cost, search.budget_power, search.budget_machines)
+
+
+def cores(search: Search) -> int:
+    """Threads to simulate with."""
+    import os
+
+    if search.jobs is not None:
+        return search.jobs
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _designs(catalog: Catalog, name: str) -> tuple[Design, ...]:
+    return catalog.designs() if name.lower() == "all" else (catalog.design(name),)
 
 
 def _check_numbers(question: Question, faults: Faults) -> None:
-    for name, value, most in (
+    for option, value, most in (
         ("--target-rps", question.target_rps, MAX_RPS),
         ("--duration", question.duration, MAX_DURATION_S),
     ):
         if value is not None and not 0 < value <= most:
-            faults.add("out of range", field=name, value=value, allowed=f"above 0, at most {most:g}")
-    faults.raise_if_any()
+            faults.add("out of range", field=option, value=value, allowed=f"above 0, at most {most:g}")
+    if question.confidence is not None and not 0.5 <= question.confidence < 1:  # noqa: PLR2004
+        faults.add("out of range", field="--confidence", value=question.confidence, allowed="0.5 to below 1, as 0.95")
 
 
-def _check_covered(scenario: Scenario, designs: list[Design], faults: Faults) -> None:
-    """Every machine has a profile, and so has the reference of the SLOs."""
-    for design in designs:
-        with faults.caught():
-            scenario.performance(design)
-    with faults.caught():
-        _ = scenario.yardsticks
-
-
-def _notes(scenario: Scenario, question: Question) -> tuple[str, ...]:
-    notes = []
-    fewest = min(len(trace) for trace in scenario.traces)
-    if fewest < FEWEST_REQUESTS:
-        notes.append(f"only {fewest} requests a replication: a P99 of so few is not to be relied on")
-    if len(scenario.traces) < question.replications and question.arrivals in {None, "recorded"}:
-        notes.append("recorded arrivals are the same in every replication: simulated once")
+def _notes(question: Question, scenario: Scenario, workload: Workload) -> tuple[str, ...]:
+    notes = list(workload.notes)
+    requests = round(workload.rate_rps * workload.span_s)
+    if requests < FEWEST_REQUESTS:
+        notes.append(f"only about {requests} requests a replication: a P99 of so few is not to be relied on")
+    if scenario.demand.replications == 1:
+        notes.append("recorded arrivals are the same in every replication: simulated once, so there is no interval")
+    if question.warmup >= workload.span_s:
+        raise InputError(
+            Fault(
+                problem="leaves no request to count",
+                field="--warmup",
+                value=question.warmup,
+                allowed=f"less than the {workload.span_s:g} s of arrivals",
+            )
+        )
     return tuple(notes)
 
 
-def _echo(question: Question, scenario: Scenario, designs: list[Design], profile_name: str) -> dict[str, Any]:
+def _echo(
+    question: Question, scenario: Scenario, designs: Sequence[Design], profile: str, workload: Workload
+) -> dict[str, Any]:
     from provisioner import __version__
 
     return {
         "design": [design.name for design in designs],
         "model": scenario.model.name,
-        "workload": question.workload,
-        "arrivals": question.arrivals or ("recorded" if Path(question.workload).suffix else "poisson"),
+        "workload": question.workload[0] if len(question.workload) == 1 else list(question.workload),
+        "arrivals": workload.arrivals,
         "slo": scenario.slo.name,
-        "profile": profile_name,
+        "profile": profile,
         "preset": question.preset,
         "set": list(question.set or ()),
         "seed": question.seed,
-        "duration_s": scenario.span_s,
-        "replications": len(scenario.traces),
-        "requests": [len(trace) for trace in scenario.traces],
+        "duration_s": workload.span_s,
+        "warmup_s": question.warmup,
+        "replications": min(question.replications, scenario.demand.replications or question.replications),
+        "confidence": question.confidence,
+        "max_replications": question.max_replications if question.confidence is not None else None,
         "version": __version__,
     }

@@ -24,25 +24,19 @@ def simulate(
 
     output.check(outputs)
     from provisioner.cli.console import note
-    from provisioner.cli.question import parse_cluster, resolve
-    from provisioner.cli.warmth import announce_compilation
-
-    announce_compilation(quiet=question.quiet)
+    from provisioner.cli.question import parse_cluster, prepare
     from provisioner.report import answer, table
-    from provisioner.search import Judge
 
-    setting = resolve(question, [design])
+    setting = prepare(question, [design])
     parsed = parse_cluster(setting.designs[0], cluster)
-    scenario = setting.scenario
-    evaluation = Judge(parsed.design, scenario).evaluate(parsed, whole=True)
-    for text in (*setting.notes, *evaluation.warnings):
+    evaluation = setting.judge(parsed.design).evaluate(parsed, whole=True)
+    for text in evaluation.warnings:
         note(text, quiet=question.quiet)
-    title = f"{parsed.design.name} {parsed.label}, {question.workload} at {scenario.rate_rps:.4g} RPS"
     output.hand_out(
         outputs,
-        answer=answer.of_evaluation(evaluation, setting.inputs, scenario.rate_rps),
-        table=lambda: table.of_evaluation(evaluation, title, scenario.rate_rps),
-        csv=lambda: answer.to_csv([evaluation], scenario.rate_rps),
+        answer=answer.of_evaluation(evaluation, setting.inputs),
+        table=lambda: table.of_evaluation(evaluation, f"{parsed.design.name} {parsed.label}, {setting.title}"),
+        csv=lambda: answer.to_csv([evaluation]),
     )
     if not evaluation.is_feasible:
         raise typer.Exit(3)

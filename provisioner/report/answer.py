@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from provisioner.metrics import SloResult
-from provisioner.search import Evaluation, Plan
+from provisioner.search import Certificate, Evaluation, Plan
 
 SCHEMA_VERSION = 1
 
 
-def cluster(evaluation: Evaluation, throughput_rps: float) -> dict[str, Any]:
+def cluster(evaluation: Evaluation) -> dict[str, Any]:
     """What a cluster is, and takes."""
     described = evaluation.cluster
     return {
@@ -25,7 +25,7 @@ def cluster(evaluation: Evaluation, throughput_rps: float) -> dict[str, Any]:
         "machines": described.machines,
         "cost_usd_per_h": round(described.cost_usd_per_h, 6),
         "power_kw": round(described.power_kw, 6),
-        "throughput_rps": throughput_rps,
+        "throughput_rps": evaluation.rate_rps,
     }
 
 
@@ -39,14 +39,15 @@ def slo(result: SloResult) -> dict[str, Any]:
         "value": _number(result.value),
         "ci95": None if result.ci95 is None else [_number(end) for end in result.ci95],
         "met": result.met,
+        "verdict": result.verdict,
     }
 
 
-def judged(evaluation: Evaluation, throughput_rps: float) -> dict[str, Any]:
+def judged(evaluation: Evaluation) -> dict[str, Any]:
     """A cluster with its objectives: the part that every answer has."""
     binding = evaluation.binding
     return {
-        "cluster": cluster(evaluation, throughput_rps),
+        "cluster": cluster(evaluation),
         "slos": [slo(result) for result in evaluation.results],
         "binding_slo": {
             "metric": binding.limit.metric,
@@ -63,12 +64,12 @@ def judged(evaluation: Evaluation, throughput_rps: float) -> dict[str, Any]:
     }
 
 
-def of_plan(plan: Plan, inputs: Mapping[str, Any], goal: Mapping[str, Any], rate_rps: float) -> dict[str, Any]:
+def of_plan(plan: Plan, inputs: Mapping[str, Any], goal: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of a search."""
     best = (
         {"cluster": None, "slos": [], "binding_slo": None, "utilization": {}, "stability": None}
         if plan.best is None
-        else judged(plan.best, rate_rps)
+        else judged(plan.best)
     )
     return {
         "schema_version": SCHEMA_VERSION,
@@ -76,29 +77,46 @@ def of_plan(plan: Plan, inputs: Mapping[str, Any], goal: Mapping[str, Any], rate
         "goal": dict(goal),
         "inputs": dict(inputs),
         **best,
-        "search": {
-            "simulated": plan.certificate.simulated,
-            "excluded_by_bound": plan.certificate.excluded_by_bound,
-            "equally_good": plan.equally_good,
-            "elapsed_s": round(plan.certificate.elapsed_s, 3),
-            "certificate": plan.certificate.text,
-        },
+        "search": {**search(plan.certificate), "equally_good": plan.equally_good},
+        "confirmation": None
+        if plan.confirmed is None
+        else {"fresh_seeds": plan.confirmed[1], "passed": plan.confirmed[0]},
         "reason": plan.reason,
-        "warnings": list(plan.best.warnings) if plan.best else [],
+        "warnings": [*plan.notes, *(plan.best.warnings if plan.best else ())],
     }
 
 
-def of_evaluation(evaluation: Evaluation, inputs: Mapping[str, Any], rate_rps: float) -> dict[str, Any]:
+def of_evaluation(evaluation: Evaluation, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of one simulation: the same keys, without a search."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "status": "feasible" if evaluation.is_feasible else "infeasible",
-        "goal": {"target_rps": rate_rps},
+        "status": status(evaluation),
+        "goal": {"target_rps": evaluation.rate_rps},
         "inputs": dict(inputs),
-        **judged(evaluation, rate_rps),
+        **judged(evaluation),
         "search": None,
         "reason": None if evaluation.is_feasible else miss(evaluation),
         "warnings": list(evaluation.warnings),
+    }
+
+
+def status(evaluation: Evaluation) -> str:
+    """`feasible`, `infeasible`, or `uncertain` where neither is certain at the confidence asked for."""
+    if evaluation.is_feasible:
+        return "feasible"
+    return "uncertain" if evaluation.is_uncertain else "infeasible"
+
+
+def search(certificate: Certificate) -> dict[str, Any]:
+    """How the answer was found, and why nothing better passes."""
+    return {
+        "simulated": certificate.simulated,
+        "excluded_by_bound": certificate.excluded_by_bound,
+        "excluded_by_dominance": certificate.excluded_by_dominance,
+        "uncertain": certificate.uncertain,
+        "unconfirmed": certificate.unconfirmed,
+        "elapsed_s": round(certificate.elapsed_s, 3),
+        "certificate": certificate.text,
     }
 
 
@@ -109,6 +127,8 @@ def miss(evaluation: Evaluation) -> str:
     if not evaluation.is_stable:
         return f"the backlog grows by {evaluation.growth:.0%} of the arrivals: a longer trace would be worse"
     limit = evaluation.binding.limit
+    if evaluation.is_uncertain:
+        return f"{limit.name} is {evaluation.binding.value:.3g} against a limit of {limit.limit:g}: too close to tell"
     return f"{limit.name} is {evaluation.binding.value:.3g} against a limit of {limit.limit:g}"
 
 
@@ -117,9 +137,9 @@ def to_json(answer: Mapping[str, Any]) -> str:
     return json.dumps(answer, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def to_csv(evaluations: Iterable[Evaluation], throughput_rps: float) -> str:
+def to_csv(evaluations: Iterable[Evaluation]) -> str:
     """One cluster a row: what it is and takes, its objectives as achieved, and their limits."""
-    rows = [_row(evaluation, throughput_rps) for evaluation in evaluations]
+    rows = [row(evaluation) for evaluation in evaluations]
     return table_csv(rows)
 
 
@@ -133,10 +153,11 @@ def table_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _row(evaluation: Evaluation, throughput_rps: float) -> dict[str, Any]:
+def row(evaluation: Evaluation) -> dict[str, Any]:
+    """A cluster as a row: what it is and takes, its objectives as achieved, and their limits."""
     return {
-        **cluster(evaluation, throughput_rps),
-        "status": "feasible" if evaluation.is_feasible else "infeasible",
+        **cluster(evaluation),
+        "status": status(evaluation),
         "stable": evaluation.is_stable,
         "replications": evaluation.replications,
         **{result.limit.name: _number(result.value) for result in evaluation.results},

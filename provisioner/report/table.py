@@ -12,33 +12,48 @@ from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report.answer import miss
-from provisioner.search import Evaluation, Plan
+from provisioner.search import Certificate, Evaluation, Plan
 
 _TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E"}
 
 
-def of_plan(plan: Plan, title: str, rate_rps: float) -> RenderableType:
+def of_plan(plan: Plan, title: str) -> RenderableType:
     """The answer of a search: the cluster, its objectives, and the proof."""
     if plan.best is None:
         return Text(f"No cluster: {plan.reason}")
     heading = title if plan.is_feasible else f"{title}: none passes; the nearest miss"
-    proof = plan.certificate
-    counts = f"{proof.simulated:,} clusters simulated, {proof.excluded_by_bound:,} excluded by bounds"
-    lines = [f"{counts}, in {proof.elapsed_s:.1f} s: {proof.text}."]
+    lines = [_proof(plan.certificate)]
     if plan.equally_good:
         lines.append(f"{plan.equally_good} more pass for the same cost, power and machines, with less headroom.")
+    if plan.confirmed is not None:
+        lines.append(f"On {plan.confirmed[1]} fresh seeds, one at a time, it passes {plan.confirmed[0]} times.")
     if plan.reason:
         lines.append(plan.reason + ".")
-    return Group(of_evaluations([plan.best], heading, rate_rps), objectives(plan.best), Text("\n".join(lines)))
+    return Group(of_evaluations([plan.best], heading), objectives(plan.best), Text("\n".join(lines)))
 
 
-def of_evaluation(evaluation: Evaluation, title: str, rate_rps: float) -> RenderableType:
+def _proof(certificate: Certificate) -> str:
+    counts = [
+        f"{count:,} {what}"
+        for count, what in (
+            (certificate.simulated, "clusters simulated"),
+            (certificate.excluded_by_bound, "excluded by bounds"),
+            (certificate.excluded_by_dominance, "dominated"),
+            (certificate.uncertain, "uncertain"),
+            (certificate.unconfirmed, "not confirmed on fresh seeds"),
+        )
+        if count or what == "clusters simulated"
+    ]
+    return f"{', '.join(counts)}, in {certificate.elapsed_s:.1f} s: {certificate.text}."
+
+
+def of_evaluation(evaluation: Evaluation, title: str) -> RenderableType:
     """One cluster, its objectives and its verdict."""
     verdict = "every objective is met" if evaluation.is_feasible else miss(evaluation)
-    return Group(of_evaluations([evaluation], title, rate_rps), objectives(evaluation), Text(f"{verdict}."))
+    return Group(of_evaluations([evaluation], title), objectives(evaluation), Text(f"{verdict}."))
 
 
-def of_evaluations(evaluations: Sequence[Evaluation], title: str, rate_rps: float) -> Table:
+def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
     """Clusters, one a row."""
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("Design", "Cluster"):
@@ -55,7 +70,7 @@ def of_evaluations(evaluations: Sequence[Evaluation], title: str, rate_rps: floa
             str(cluster.machines),
             f"{cluster.cost_usd_per_h:,.2f}",
             f"{cluster.power_kw:,.1f}",
-            f"{rate_rps:.4g}",
+            f"{evaluation.rate_rps:.4g}",
             busy,
             f"{evaluation.binding.limit.name} {evaluation.headroom:+.0%}",
         )
@@ -86,4 +101,4 @@ def _cell(results: Sequence[SloResult]) -> Text:
     text = f"{result.value:.3g} / {result.limit.limit:g}"
     if result.ci95 is not None:
         text += f" ±{(result.ci95[1] - result.ci95[0]) / 2:.2g}"
-    return Text(text) if result.met else Text(f"{text} missed", style="bold red")
+    return Text(text) if result.met else Text(f"{text} {result.verdict}", style="bold red")

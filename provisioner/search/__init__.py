@@ -1,9 +1,31 @@
 """The search: which cluster serves a workload within its SLOs for the least, and why."""
 
 from provisioner.search.evaluate import Evaluation, Judge
-from provisioner.search.goal import OBJECTIVES, Objective
+from provisioner.search.goal import OBJECTIVES, UNITS, Budget, Objective, amount
+from provisioner.search.maximise import maximise
 from provisioner.search.minimise import minimise
-from provisioner.search.plan import Certificate, Plan
+from provisioner.search.pareto import pareto, pareto_of_rates
+from provisioner.search.plan import Certificate, Front, Plan
+from provisioner.search.pool import Workers
+from provisioner.search.precision import Precision
 from provisioner.search.scenario import Scenario
 
-__all__ = ["OBJECTIVES", "Certificate", "Evaluation", "Judge", "Objective", "Plan", "Scenario", "minimise"]
+__all__ = [
+    "OBJECTIVES",
+    "UNITS",
+    "Budget",
+    "Certificate",
+    "Evaluation",
+    "Front",
+    "Judge",
+    "Objective",
+    "Plan",
+    "Precision",
+    "Scenario",
+    "Workers",
+    "amount",
+    "maximise",
+    "minimise",
+    "pareto",
+    "pareto_of_rates",
+]

@@ -1,4 +1,4 @@
-"""Judging clusters of one design: simulate the replications, pool the percentiles, give a verdict."""
+"""Judging clusters of one design: simulate replications, pool the percentiles, give a verdict."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from numpy.typing import NDArray
 from provisioner.capacity import WorkBound
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
-from provisioner.domain.trace import Floats
+from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.metrics import Latencies, SloResult, binding, slo_results
 from provisioner.perf import PerformanceModel
+from provisioner.search.precision import FIRST_FRESH_SEED, FRESH_SEEDS, Precision
 from provisioner.search.scenario import Scenario
 from provisioner.sim import Network, Simulation
 
 STEADY_GROWTH = 0.05
 """A backlog that grows by more than this share of the arrivals is not one that a longer trace would forgive."""
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What is known of one cluster."""
+    """What is known of one cluster at one rate."""
 
     cluster: Cluster
+    rate_rps: float
     results: tuple[SloResult, ...]
     """One for each limit of the SLO set; of the replications that were needed for the verdict."""
     replications: int
@@ -46,8 +49,13 @@ class Evaluation:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether every objective holds and the cluster keeps up."""
-        return self.is_stable and all(result.met for result in self.results)
+        """Whether every objective is met and the cluster keeps up."""
+        return self.is_stable and all(result.verdict == "met" for result in self.results)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether nothing is missed, but something not decided."""
+        return self.is_stable and not self.is_feasible and all(result.verdict != "missed" for result in self.results)
 
     @property
     def binding(self) -> SloResult:
@@ -64,25 +72,36 @@ class Evaluation:
 class Judge:
     """Evaluates clusters of one design in one scenario. Safe to call from several threads."""
 
-    def __init__(self, design: Design, scenario: Scenario) -> None:
+    def __init__(self, design: Design, scenario: Scenario, precision: Precision | None = None) -> None:
         self.design = design
         self.scenario = scenario
+        self.precision = (precision or Precision()).limited_to(scenario.demand.replications)
         self._performance = scenario.performance(design)
         self._network = Network.of(design, scenario.model, self._performance)
-        self._bounds = [WorkBound.of(design, self._performance, trace, scenario.span_s) for trace in scenario.traces]
         self._limits = np.array([limit.limit for limit in scenario.slo.limits])
+
+    def at_rate(self, rate_rps: float) -> Judge:
+        """The judge of the same design at another rate."""
+        return Judge(self.design, self.scenario.at_rate(rate_rps), self.precision)
 
     def cluster(self, prompt_machines: int, token_machines: int) -> Cluster:
         """The cluster of so many machines."""
         return Cluster(design=self.design, prompt_machines=prompt_machines, token_machines=token_machines)
 
+    @cached_property
+    def _bounds(self) -> list[WorkBound]:
+        return [
+            WorkBound.of(self.design, self._performance, self.scenario.trial(replication).trace, self.scenario.span_s)
+            for replication in range(self.precision.least)
+        ]
+
     def keeps_up(self, prompt_machines: Floats, token_machines: Floats) -> NDArray[np.bool_]:
-        """`WorkBound.keeps_up` of many clusters at once, in every replication."""
+        """`WorkBound.keeps_up` of many clusters at once, in each of the first replications."""
         answers = [bound.keeps_up(prompt_machines, token_machines) for bound in self._bounds]
         return np.asarray(np.all(answers, axis=0))
 
     def load(self, cluster: Cluster) -> float:
-        """`WorkBound.load` in the replication with the most work."""
+        """`WorkBound.load` in the one of the first replications with the most work."""
         heaviest = max(self._bounds, key=lambda bound: bound.total_s)
         return heaviest.load(cluster.prompt_machines, cluster.token_machines)
 
@@ -92,13 +111,11 @@ class Judge:
 
         What every request takes alone on the fastest machines of the design, without transfer.
         """
-        return np.array(
-            [yardstick.values_of(self._alone(index)) for index, yardstick in enumerate(self.scenario.yardsticks)]
-        )
+        trials = [self.scenario.trial(replication) for replication in range(self.precision.least)]
+        return np.array([trial.yardstick.values_of(self._alone(trial.trace)) for trial in trials])
 
-    def _alone(self, replication: int) -> Latencies:
+    def _alone(self, trace: RequestTrace) -> Latencies:
         """Seconds that each request takes at least."""
-        trace = self.scenario.traces[replication]
         prompt = trace.prompt_tokens.astype(np.float64)
         steps = trace.output_tokens - 1.0
         models = list(self._performance.values())
@@ -111,29 +128,58 @@ class Judge:
 
     def simulate(self, cluster: Cluster, replication: int = 0) -> Simulation:
         """Simulate one replication of the scenario."""
-        return self._network.simulate(
-            cluster.prompt_machines, cluster.token_machines, self.scenario.traces[replication]
-        )
+        trace = self.scenario.trial(replication).trace
+        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace)
 
     def evaluate(self, cluster: Cluster, *, whole: bool = False) -> Evaluation:
-        """Simulate replications until the verdict is certain, or all of them if `whole`.
+        """Simulate replications until the verdict is certain; with `whole`, as many as an interval wants.
 
         An objective is missed for certain once the mean would exceed its limit even if the replications
         still to come were as fast as a request alone can be.
         """
-        values: list[tuple[float, ...]] = []
         simulations: list[Simulation] = []
-        growths: list[float] = []
-        for replication, yardstick in enumerate(self.scenario.yardsticks):
-            simulation = self.simulate(cluster, replication)
-            simulations.append(simulation)
-            values.append(yardstick.values(simulation))
-            growths.append(yardstick.growth(simulation, self.scenario.span_s))
-            if not whole and self._is_missed(values):
+        values: list[tuple[float, ...]] = []
+        while True:
+            replication = len(values)
+            simulations.append(self.simulate(cluster, replication))
+            values.append(self.scenario.trial(replication).yardstick.values(simulations[-1]))
+            if len(values) >= self.precision.all or (not whole and self._is_lost(values)):
                 break
+            if len(values) >= self.precision.least and self._is_decided(values):
+                break
+        return self._evaluation(cluster, simulations, values)
+
+    def glance(self, cluster: Cluster) -> float:
+        """The headroom in the first replication alone: enough to say which clusters to look at first."""
+        values = self.scenario.trial(0).yardstick.values(self.simulate(cluster))
+        return binding(slo_results(self.scenario.slo, [values])).headroom
+
+    def _is_lost(self, values: Sequence[tuple[float, ...]]) -> bool:
+        """Whether some mean exceeds its limit whatever the replications still to come show."""
+        least = np.array(values).sum(axis=0)
+        if self.precision.confidence is None:
+            least = least + self.floors[len(values) :].sum(axis=0)
+        return bool(np.any(least > self.precision.all * self._limits * (1 + ROUNDING)))
+
+    def _is_decided(self, values: Sequence[tuple[float, ...]]) -> bool:
+        """Whether each interval lies on one side of its limit, or one of them beyond it."""
+        if self.precision.confidence is None:
+            return False
+        verdicts = [r.verdict for r in slo_results(self.scenario.slo, values, self.precision.confidence)]
+        return "missed" in verdicts or "uncertain" not in verdicts
+
+    def _evaluation(
+        self, cluster: Cluster, simulations: Sequence[Simulation], values: Sequence[tuple[float, ...]]
+    ) -> Evaluation:
+        yardsticks = [self.scenario.trial(replication).yardstick for replication in range(len(values))]
+        growths = [
+            yardstick.growth(simulation, self.scenario.span_s)
+            for yardstick, simulation in zip(yardsticks, simulations, strict=True)
+        ]
         return Evaluation(
             cluster=cluster,
-            results=slo_results(self.scenario.slo, values),
+            rate_rps=self.scenario.rate_rps,
+            results=slo_results(self.scenario.slo, values, self.precision.confidence, planned=self.precision.all),
             replications=len(values),
             load=self.load(cluster),
             growth=float(np.mean(growths)),
@@ -142,10 +188,19 @@ class Judge:
             warnings=self._warnings(simulations),
         )
 
-    def _is_missed(self, values: Sequence[tuple[float, ...]]) -> bool:
-        done = np.array(values)
-        least = np.concatenate([done, self.floors[len(done) :]]).mean(axis=0)
-        return bool(np.any(least > self._limits * (1 + 1e-12)))
+    def confirm(self, cluster: Cluster) -> tuple[int, int] | None:
+        """On how many fresh seeds, each by itself, the cluster meets every objective, and of how many.
+
+        None where there are no fresh seeds, as for a recorded trace.
+        """
+        if self.scenario.demand.replications is not None:
+            return None
+        passed = 0
+        for replication in range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + FRESH_SEEDS):
+            trial = self.scenario.trial(replication)
+            values = trial.yardstick.values(self.simulate(cluster, replication))
+            passed += all(result.verdict == "met" for result in slo_results(self.scenario.slo, [values]))
+        return passed, FRESH_SEEDS
 
     def _warnings(self, simulations: Sequence[Simulation]) -> tuple[str, ...]:
         """What the percentiles do not say: requests that never finish, and times beyond the measured range."""
@@ -153,12 +208,11 @@ class Judge:
         unfinished = sum(simulation.unfinished for simulation in simulations)
         if unfinished:
             warnings.append(f"{unfinished} requests never finish; they count with infinite times")
-        pools = self.design.machines
-        for pool, machine in enumerate(pools):
+        for pool, machine in enumerate(self.design.machines):
             model = self._performance[machine.name]
-            rows = [simulation.pool_rows(pool) for simulation in simulations]
-            batch = max(int(s.peak_decodes[row].max(initial=0)) for s, row in zip(simulations, rows, strict=True))
-            tokens = max(int(s.peak_tokens[row].max(initial=0)) for s, row in zip(simulations, rows, strict=True))
+            peaks = [(s.peak_decodes[s.pool_rows(pool)], s.peak_tokens[s.pool_rows(pool)]) for s in simulations]
+            batch = max(int(decodes.max(initial=0)) for decodes, _ in peaks)
+            tokens = max(int(prompts.max(initial=0)) for _, prompts in peaks)
             if batch > model.decode_batch[-1]:
                 warnings.append(
                     f"decode on {machine.name} is extrapolated: batches of up to {batch}, "

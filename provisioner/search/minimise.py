@@ -8,76 +8,68 @@ or excluded by a bound that holds for any scheduler.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
-from joblib import Parallel, delayed
-
 from provisioner.search.candidates import Candidate, candidates
-from provisioner.search.evaluate import Evaluation, Judge
-from provisioner.search.goal import Objective
+from provisioner.search.evaluate import ROUNDING, Evaluation, Judge
+from provisioner.search.goal import Objective, rank
 from provisioner.search.plan import Certificate, Plan
-
-Watch = Callable[[int], None]
-"""Told of so many clusters more that were simulated."""
+from provisioner.search.pool import PART, Workers
 
 
-def minimise(
-    judges: Sequence[Judge],
-    objective: Objective,
-    *,
-    max_machines: int,
-    jobs: int = 2,
-    watch: Watch = lambda _: None,
-) -> Plan:
+def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int, workers: Workers) -> Plan:
     """Find the cluster of the judges' designs that passes and takes the least.
 
-    Among clusters of equal cost, power and machines the one with the most headroom is taken.
+    Among clusters of equal cost, power and machines the one with the most headroom is taken. With a
+    confidence, the winner must also pass on that share of the fresh seeds.
     """
     started = time.perf_counter()
     hopeful = [judge for judge in judges if not impossible_limits(judge)]
-    ranked = candidates(hopeful, objective, max_machines)
     tried: list[Evaluation] = []
-    excluded = 0
-    winners: list[Evaluation] = []
-    with Parallel(n_jobs=jobs, backend="threading") as pool:
-        for group in _groups(ranked, at_least=8 * jobs):
-            excluded += sum(candidate.is_excluded for candidate in group)
-            kept = [candidate for candidate in group if not candidate.is_excluded]
-            found = pool(delayed(_evaluate)(candidate, watch) for candidate in kept)
-            tried.extend(found)
-            winners = _best(kept, found)
-            if winners:
-                break
-    elapsed_s = time.perf_counter() - started
-    if winners:
-        return Plan(
-            status="optimal",
-            objective=objective,
-            best=winners[0],
-            evaluations=tuple(tried),
-            equally_good=len(winners) - 1,
-            certificate=Certificate(
-                simulated=len(tried),
-                excluded_by_bound=excluded,
-                elapsed_s=elapsed_s,
-                text=f"every cluster with less {objective} was simulated or excluded by a sound bound",
-            ),
-        )
-    certificate = Certificate(
-        simulated=len(tried),
-        excluded_by_bound=excluded,
-        elapsed_s=elapsed_s,
-        text=f"every cluster of at most {max_machines} machines was simulated or excluded by a sound bound",
-    )
+    excluded = unconfirmed = 0
+    for part in _parts(candidates(hopeful, objective, max_machines)):
+        kept = [candidate for candidate in part if not candidate.is_excluded]
+        excluded += len(part) - len(kept)
+        found = workers.map(lambda candidate: candidate.judge.evaluate(candidate.cluster), kept)
+        tried.extend(found)
+        for winners in _passing(kept, found):
+            for place, (judge, winner) in enumerate(winners):
+                confirmed = judge.confirm(winner.cluster)
+                if not _is_confirmed(judge, confirmed):
+                    unconfirmed += 1
+                    continue
+                best = rank(winner.cluster, objective)
+                cheaper = [e for e in tried if rank(e.cluster, objective) < best]
+                certificate = Certificate(
+                    simulated=len(tried),
+                    excluded_by_bound=excluded,
+                    elapsed_s=time.perf_counter() - started,
+                    text=f"every cluster with less {objective} was simulated or excluded by a sound bound",
+                    uncertain=sum(evaluation.is_uncertain for evaluation in cheaper),
+                    unconfirmed=unconfirmed,
+                )
+                return Plan(
+                    status="feasible" if certificate.uncertain else "optimal",
+                    best=winner,
+                    evaluations=tuple(tried),
+                    certificate=certificate,
+                    equally_good=len(winners) - 1 - place,
+                    confirmed=confirmed,
+                )
     return Plan(
         status="infeasible",
-        objective=objective,
-        best=_nearest(tried),
+        best=nearest(tried),
         evaluations=tuple(tried),
-        equally_good=0,
-        certificate=certificate,
-        reason=_reason(judges, tried, max_machines),
+        certificate=Certificate(
+            simulated=len(tried),
+            excluded_by_bound=excluded,
+            elapsed_s=time.perf_counter() - started,
+            text=f"every cluster of at most {max_machines} machines was simulated or excluded by a sound bound",
+            uncertain=sum(evaluation.is_uncertain for evaluation in tried),
+            unconfirmed=unconfirmed,
+        ),
+        reason=why_none(judges, tried, f"raise --max-machines (now {max_machines})"),
     )
 
 
@@ -87,51 +79,55 @@ def impossible_limits(judge: Judge) -> list[str]:
     return [
         f"{limit.name} is {floor:.3g} {limit.unit} for requests alone, above the limit of {limit.limit:g}"
         for limit, floor in zip(judge.scenario.slo.limits, floors, strict=True)
-        if floor > limit.limit * (1 + 1e-12)
+        if floor > limit.limit * (1 + ROUNDING)
     ]
 
 
-def _evaluate(candidate: Candidate, watch: Watch) -> Evaluation:
-    evaluation = candidate.judge.evaluate(candidate.cluster)
-    watch(1)
-    return evaluation
+def nearest(tried: Sequence[Evaluation]) -> Evaluation | None:
+    """The cluster that misses by the least."""
+    return max(tried, key=lambda evaluation: (evaluation.is_stable, evaluation.headroom), default=None)
 
 
-def _groups(ranked: list[Candidate], at_least: int) -> Iterator[list[Candidate]]:
+def why_none(judges: Sequence[Judge], tried: Sequence[Evaluation], advice: str) -> str:
+    """Why no cluster passes: what binds, how far off the best is, and what might help."""
+    closest = nearest(tried)
+    impossible = list(islice((why for judge in judges for why in impossible_limits(judge)), 3))
+    if closest is None and impossible:
+        return "no number of machines helps: " + "; ".join(impossible)
+    if closest is None:
+        return f"no cluster within the limits can do the work: {advice}"
+    cluster = f"{closest.cluster.design.short} {closest.cluster.label}"
+    if not closest.is_stable:
+        return f"no cluster keeps up with the work; {cluster} comes nearest: {advice}"
+    missed = closest.binding
+    miss = f"{missed.value:.3g} against {missed.limit.limit:g}"
+    return f"{missed.limit.name} binds: {cluster} comes nearest with {miss}: {advice}"
+
+
+def _parts(ranked: list[Candidate]) -> Iterator[list[Candidate]]:
     """Cut the ranking between unequal clusters, so that a part has work for every worker."""
-    ties = (list(tied) for _, tied in groupby(ranked, key=lambda candidate: candidate.key))
     part: list[Candidate] = []
-    for tied in ties:
-        part.extend(tied)
-        if sum(not candidate.is_excluded for candidate in part) >= at_least:
+    work = 0
+    for _, tied in groupby(ranked, key=lambda candidate: candidate.key):
+        equal = list(tied)
+        part.extend(equal)
+        work += sum(not candidate.is_excluded for candidate in equal)
+        if work >= PART:
             yield part
-            part = []
+            part, work = [], 0
     if part:
         yield part
 
 
-def _best(kept: list[Candidate], found: Sequence[Evaluation]) -> list[Evaluation]:
-    """The passing clusters with the least key, the one with the most headroom first."""
-    passing = [(c.key, e) for c, e in zip(kept, found, strict=True) if e.is_feasible]
-    if not passing:
-        return []
-    least = min(key for key, _ in passing)
-    return sorted((e for key, e in passing if key == least), key=lambda e: -e.headroom)
+def _passing(kept: Sequence[Candidate], found: Sequence[Evaluation]) -> list[list[tuple[Judge, Evaluation]]]:
+    """The passing clusters, from the best on: those of equal amounts together, the one with most headroom first."""
+    pairs = [pair for pair in zip(kept, found, strict=True) if pair[1].is_feasible]
+    return [
+        sorted(((c.judge, e) for c, e in tied), key=lambda winner: -winner[1].headroom)
+        for _, tied in groupby(pairs, key=lambda pair: pair[0].key)
+    ]
 
 
-def _nearest(tried: Sequence[Evaluation]) -> Evaluation | None:
-    return max(tried, key=lambda evaluation: (evaluation.is_stable, evaluation.headroom), default=None)
-
-
-def _reason(judges: Sequence[Judge], tried: Sequence[Evaluation], max_machines: int) -> str:
-    nearest = _nearest(tried)
-    impossible = list(islice((why for judge in judges for why in impossible_limits(judge)), 3))
-    if nearest is None and impossible:
-        return "no number of machines helps: " + "; ".join(impossible)
-    if nearest is None:
-        return f"no cluster of at most {max_machines} machines can do the work: raise --max-machines"
-    missed = nearest.binding
-    return (
-        f"{missed.limit.name} binds: {nearest.cluster.design.short} {nearest.cluster.label} comes nearest with "
-        f"{missed.value:.3g} against {missed.limit.limit:g}; raise --max-machines (now {max_machines})"
-    )
+def _is_confirmed(judge: Judge, confirmed: tuple[int, int] | None) -> bool:
+    confidence = judge.precision.confidence
+    return confidence is None or confirmed is None or confirmed[0] >= confidence * confirmed[1]

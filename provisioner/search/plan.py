@@ -6,19 +6,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 from provisioner.search.evaluate import Evaluation
-from provisioner.search.goal import Objective
 
 Status = Literal["optimal", "feasible", "infeasible"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """Why nothing better passes."""
+    """Why nothing better passes, as far as it is known."""
 
     simulated: int
+    """Clusters simulated; in a search over rates, each cluster and rate counts."""
     excluded_by_bound: int
+    """Clusters that cannot keep up, whatever their schedulers do."""
     elapsed_s: float
     text: str
+    excluded_by_dominance: int = 0
+    """Clusters that would take more than one that passes."""
+    uncertain: int = 0
+    """Better clusters of which neither passing nor missing is certain."""
+    unconfirmed: int = 0
+    """Better clusters that passed, but not on enough of the fresh seeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +37,26 @@ class Plan:
     """
 
     status: Status
-    objective: Objective | None
     best: Evaluation | None
     evaluations: tuple[Evaluation, ...]
-    equally_good: int
-    """Other clusters that pass with the same amounts; the best has the most headroom of them."""
     certificate: Certificate
+    equally_good: int = 0
+    """Other clusters that pass with the same amounts; the best has the most headroom of them."""
+    confirmed: tuple[int, int] | None = None
+    """Fresh seeds on which the best passes by itself, and how many were tried."""
     reason: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def is_feasible(self) -> bool:
         """Whether the best cluster meets every objective."""
         return self.status != "infeasible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """Clusters of which none is better than another in everything."""
+
+    clusters: tuple[Evaluation, ...]
+    evaluations: tuple[Evaluation, ...]
+    certificate: Certificate

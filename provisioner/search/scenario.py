@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from provisioner.domain.design import Design
 from provisioner.domain.model import Model
@@ -12,30 +12,50 @@ from provisioner.domain.slo import SloSet
 from provisioner.domain.trace import RequestTrace
 from provisioner.metrics import Yardstick
 from provisioner.perf import PerformanceModel, ProfileSet
+from provisioner.traces import Demand
+
+REFERENCE_TENSOR_PARALLEL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One replication: its requests, and what measures them."""
+
+    trace: RequestTrace
+    yardstick: Yardstick
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scenario:
-    """Replications of one workload, and how they are judged.
+    """A workload at a rate, and how clusters are judged on it.
 
     Parameters
     ----------
     model, slo, profiles
         What is served, what must hold, and how long iterations take.
-    traces : tuple of RequestTrace
-        One per replication; every cluster gets the same ones (common random numbers).
+    demand : Demand
+        Every cluster gets the same requests from it (common random numbers).
+    rate_rps : float
+        Requests per second.
     span_s : float
         Seconds over which requests arrive.
-    rate_rps : float
-        Requests per second, as asked for or as recorded.
+    warmup_s : float
+        Requests that arrive before are served, but not counted.
     """
 
     model: Model
     slo: SloSet
     profiles: ProfileSet
-    traces: tuple[RequestTrace, ...]
-    span_s: float
+    demand: Demand
     rate_rps: float
+    span_s: float
+    warmup_s: float = 0.0
+    _trials: dict[int, Trial] = field(default_factory=dict, init=False)
+    _lock: Lock = field(default_factory=Lock, init=False)
+
+    def at_rate(self, rate_rps: float) -> Scenario:
+        """The same requests at another rate."""
+        return replace(self, rate_rps=rate_rps)
 
     def performance(self, design: Design) -> Mapping[str, PerformanceModel]:
         """Performance model of each machine of a design, by machine name.
@@ -50,8 +70,22 @@ class Scenario:
             for machine in design.machines
         }
 
-    @cached_property
-    def yardsticks(self) -> tuple[Yardstick, ...]:
-        """One for each replication."""
-        reference = self.profiles.get(self.model.name, self.slo.reference_machine, 8)
-        return tuple(Yardstick(self.slo, trace, reference) for trace in self.traces)
+    @property
+    def reference(self) -> PerformanceModel:
+        """What slowdowns are relative to.
+
+        Raises
+        ------
+        InputError
+            If the profile set does not cover the machine.
+        """
+        return self.profiles.get(self.model.name, self.slo.reference_machine, REFERENCE_TENSOR_PARALLEL)
+
+    def trial(self, replication: int) -> Trial:
+        """A replication, drawn when it is first asked for. Thread-safe."""
+        with self._lock:
+            if replication not in self._trials:
+                trace = self.demand.trace(replication, self.rate_rps, self.span_s)
+                yardstick = Yardstick(self.slo, trace, self.reference, since_s=self.warmup_s)
+                self._trials[replication] = Trial(trace, yardstick)
+            return self._trials[replication]

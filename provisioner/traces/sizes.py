@@ -8,6 +8,7 @@ common random numbers across length distributions, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -23,6 +24,8 @@ from provisioner.traces.table import read_table
 
 COLUMNS = ("prompt_tokens", "output_tokens", "count")
 MAX_COUNT = 10**12
+MIX_RESOLUTION = 10**12
+"""Counts that tables are scaled to before they are put together: shares are right to this many parts."""
 MAX_PAIRS = 1_000_000
 _MAX_TABLE_BYTES = 64 * 2**20
 _HIGHEST = dict(zip(COLUMNS, (MAX_TOKENS, MAX_TOKENS, MAX_COUNT), strict=True))
@@ -63,6 +66,17 @@ class SizeTable:
 
     def __len__(self) -> int:
         return len(self.count)
+
+    @classmethod
+    def mixed(cls, parts: Sequence[tuple[SizeTable, float]]) -> Self:
+        """Several tables in one; each is drawn from with the share of its weight (> 0)."""
+        total = sum(weight for _, weight in parts)
+        factors = [max(1, round(MIX_RESOLUTION * weight / total / int(table.count.sum()))) for table, weight in parts]
+        return cls(
+            np.concatenate([table.prompt_tokens for table, _ in parts]),
+            np.concatenate([table.output_tokens for table, _ in parts]),
+            np.concatenate([table.count * factor for (table, _), factor in zip(parts, factors, strict=True)]),
+        )
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:

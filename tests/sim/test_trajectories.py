@@ -302,19 +302,23 @@ def test_prompts_join_the_shortest_queue_by_pending_tokens() -> None:
 
 
 def test_the_habit_of_letting_long_prompts_wait() -> None:
-    # Limit: 100 tokens. A: prompt 0 -> 0.05, then 10 decodes. B (150 tokens) arrives at 0.1, C (80) at 0.47.
-    # By the paper's text B goes at the next boundary: 0.15 -> 0.3, A preempted; A again from 0.3, cut by C at 0.5:
-    # A has done 3. C with A: 1.5 x 81 ms -> 0.6215; A has 6 left: 1.2215.
+    # Limits: 100 tokens, one request. A: prompt 0 -> 0.05, then 10 decodes. B (150 tokens) arrives at 0.1, C (80) at
+    # 0.47. By the paper's text B goes at the next boundary: 0.15 -> 0.3, A preempted; A again from 0.3, cut by C at 0.5:
+    # A has done 3. C -> 0.58; A has 7 left: 1.28.
     rows: tuple[Row, ...] = ((0, 50, 11), (0.1, 150, 1), (0.47, 80, 1))
-    simulation = mixed(max_batch_tokens=100).simulate(1, 0, requests(*rows))
-    check(simulation, [0.05, 0.3, 0.6215], [1.2215, 0.3, 0.6215])
-    # By habit B lets the run go on, and C, which fits the limit, cuts it at 0.55. B is first then: -> 0.7.
-    # C with A: -> 0.8215. A has done 6 of 10: 1.2215.
-    simulation = mixed(max_batch_tokens=100, long_prompts_wait=True).simulate(1, 0, requests(*rows))
-    check(simulation, [0.05, 0.7, 0.8215], [1.2215, 0.7, 0.8215])
+    limits = {"max_batch_tokens": 100, "max_batch_requests": 1}
+    simulation = mixed(**limits).simulate(1, 0, requests(*rows))
+    check(simulation, [0.05, 0.3, 0.58], [1.28, 0.3, 0.58])
+    # By habit B lets the run go on, and C, which fits the limit, cuts it at 0.55. B is first then: -> 0.7; C -> 0.78.
+    # A has done 5 of 10: 1.28.
+    simulation = mixed(long_prompts_wait=True, **limits).simulate(1, 0, requests(*rows))
+    check(simulation, [0.05, 0.7, 0.78], [1.28, 0.7, 0.78])
     # Without C, B waits until A ends.
-    simulation = mixed(max_batch_tokens=100, long_prompts_wait=True).simulate(1, 0, requests(*rows[:2]))
+    simulation = mixed(long_prompts_wait=True, **limits).simulate(1, 0, requests(*rows[:2]))
     check(simulation, [0.05, 1.2], [1.05, 1.2])
+    # Where the batch has room for B's decode, that cuts the run on arrival, as it does in the paper's simulator.
+    simulation = mixed(long_prompts_wait=True, max_batch_tokens=100).simulate(1, 0, requests(*rows[:2]))
+    check(simulation, [0.05, 0.3], [1.2, 0.3])
 
 
 def test_the_habit_of_holding_the_first_token_with_the_prompt() -> None:

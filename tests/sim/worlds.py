@@ -14,6 +14,8 @@ from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network
+from provisioner.sim.kernel import run_events
+from provisioner.sim.state import REQUEST, World, make_world
 
 KV_BYTES = 2
 MODEL = Model(name="tiny", layers=1, hidden=1, kv_heads=1, head_dim=1, bytes_per_element=1, weights_bytes=2)
@@ -100,3 +102,14 @@ def requests(*rows: tuple[float, int, int]) -> RequestTrace:
     """A trace from (arrival, prompt tokens, output tokens)."""
     table = np.array(rows, np.float64).reshape(-1, 3)
     return RequestTrace(table[:, 0].copy(), table[:, 1].astype(np.int64), table[:, 2].astype(np.int64))
+
+
+def final_state(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
+    """What the kernel leaves behind: `Network.simulate`, but with all of the state."""
+    machines = np.repeat(network.machine_rows, counts).view(np.recarray)
+    rows = np.zeros(len(trace), REQUEST).view(np.recarray)
+    for field in ("arrival_s", "prompt_tokens", "output_tokens"):
+        rows[field] = getattr(trace, field)
+    world = make_world(network.rules, network.timing, rows, machines)
+    run_events(world)
+    return world

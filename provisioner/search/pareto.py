@@ -1,0 +1,108 @@
+"""The clusters of which none is better than another in everything.
+
+At a rate: a cluster is dominated if one that passes takes no more cost, power and machines, and less of
+something. Clusters are tried from the cheapest on; what a passing one dominates is not tried.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from provisioner.search.candidates import Candidate, candidates
+from provisioner.search.evaluate import Evaluation, Judge
+from provisioner.search.goal import Budget, amounts
+from provisioner.search.maximise import Climb, RateSearch, first_step
+from provisioner.search.minimise import impossible_limits
+from provisioner.search.plan import Certificate, Front
+from provisioner.search.pool import PART, Workers
+
+
+def dominates(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Whether the first takes no more of anything than the second, and less of something."""
+    return all(a <= b for a, b in zip(first, second, strict=True)) and tuple(first) != tuple(second)
+
+
+def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> Front:
+    """The clusters that pass at the judges' rate and are not dominated in (cost, power, machines).
+
+    Of clusters with equal amounts the one with the most headroom stands for all.
+    """
+    started = time.perf_counter()
+    hopeful = [judge for judge in judges if not impossible_limits(judge)]
+    ranked = candidates(hopeful, "cost", max_machines)
+    passing: list[Evaluation] = []
+    tried: list[Evaluation] = []
+    excluded = dominated = 0
+    waiting: list[Candidate] = []
+
+    def work_off() -> None:
+        nonlocal dominated
+        kept = [c for c in waiting if not any(dominates(amounts(e.cluster), amounts(c.cluster)) for e in passing)]
+        dominated += len(waiting) - len(kept)
+        found = workers.map(lambda candidate: candidate.judge.evaluate(candidate.cluster), kept)
+        tried.extend(found)
+        passing.extend(evaluation for evaluation in found if evaluation.is_feasible)
+        waiting.clear()
+
+    for candidate in ranked:
+        if candidate.is_excluded:
+            excluded += 1
+        elif any(dominates(amounts(e.cluster), amounts(candidate.cluster)) for e in passing):
+            dominated += 1
+        else:
+            waiting.append(candidate)
+            if len(waiting) >= PART:
+                work_off()
+    work_off()
+    return Front(
+        clusters=_front(passing, lambda evaluation: amounts(evaluation.cluster)),
+        evaluations=tuple(tried),
+        certificate=Certificate(
+            simulated=len(tried),
+            excluded_by_bound=excluded,
+            excluded_by_dominance=dominated,
+            elapsed_s=time.perf_counter() - started,
+            text=f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",
+            uncertain=sum(evaluation.is_uncertain for evaluation in tried),
+        ),
+    )
+
+
+def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: int, workers: Workers) -> Front:
+    """The clusters within a budget that are not dominated in (requests per second, cost, power).
+
+    Every cluster within the budget is searched for its highest rate.
+    """
+    started = time.perf_counter()
+    searches = [RateSearch(judge) for judge in judges if not impossible_limits(judge)]
+    cells = [
+        (search, candidate.cluster)
+        for search in searches
+        for candidate in candidates([search.judge], "cost", max_machines)
+        if budget.allows(candidate.cluster)
+    ]
+    start = first_step(cells) if cells else 0
+    climbs = workers.map(lambda cell: Climb(*cell).run(start), cells)
+    best = [climb.tried[climb.best] for climb in climbs if climb.best is not None]
+    tried = tuple(climb.tried[step] for climb in climbs for step in sorted(climb.tried))
+    return Front(
+        clusters=_front(
+            best, lambda e: (-e.rate_rps, round(e.cluster.cost_usd_per_h, 9), round(e.cluster.power_kw, 9))
+        ),
+        evaluations=tried,
+        certificate=Certificate(
+            simulated=len(tried),
+            excluded_by_bound=sum(len(climb.excluded) for climb in climbs),
+            elapsed_s=time.perf_counter() - started,
+            text=f"the highest rate of every cluster within {budget} was found to half a percent",
+        ),
+    )
+
+
+def _front(passing: Sequence[Evaluation], taken: Callable[[Evaluation], tuple[float, ...]]) -> tuple[Evaluation, ...]:
+    """The non-dominated, by what they take; of equals the one with the most headroom."""
+    ordered = sorted(passing, key=lambda evaluation: (taken(evaluation), -evaluation.headroom))
+    firsts = [next(equals) for _, equals in groupby(ordered, key=taken)]
+    return tuple(e for e in firsts if not any(dominates(taken(other), taken(e)) for other in firsts))

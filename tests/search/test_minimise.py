@@ -1,0 +1,135 @@
+"""The answer of `minimise` against every cluster simulated, on questions small enough for that."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provisioner.search import Plan
+from provisioner.search.goal import amount, rank
+from provisioner.search.minimise import impossible_limits
+from tests.search.questions import Question, brute_force, examples, questions
+
+
+def spent(plan: Plan, question: Question) -> float:
+    """What the answer takes of what is minimised; infinite where nothing passes."""
+    if not plan.is_feasible:
+        return math.inf
+    assert plan.best is not None
+    return amount(plan.best.cluster, question.objective)
+
+
+@given(questions())
+@examples(400)
+def test_it_is_the_best_of_all_clusters_simulated_one_by_one(question: Question) -> None:
+    passing = brute_force(question)
+    plan = question.answer()
+    if not passing:
+        assert plan.status == "infeasible"
+        assert plan.reason
+        return
+    least, tied = next(iter(passing.items()))
+    assert plan.status == "optimal"
+    assert plan.best is not None
+    assert plan.best.is_feasible
+    assert rank(plan.best.cluster, question.objective) == least
+    assert plan.best.headroom == max(evaluation.headroom for evaluation in tied)
+    assert plan.equally_good == len(tied) - 1
+    assert plan.best.cluster in [evaluation.cluster for evaluation in tied]
+
+
+@given(questions())
+@examples(200)
+def test_every_cheaper_cluster_is_accounted_for(question: Question) -> None:
+    plan = question.answer()
+    best = (math.inf,) if plan.best is None or not plan.is_feasible else rank(plan.best.cluster, question.objective)
+    tried = [evaluation.cluster for evaluation in plan.evaluations]
+    hopeless = 0
+    excluded = 0
+    for judge, cluster in question.clusters():
+        counts = np.array([float(cluster.prompt_machines)]), np.array([float(cluster.token_machines)])
+        if cluster in tried:
+            assert not impossible_limits(judge)
+            continue
+        is_excluded = not judge.keeps_up(*counts).all()
+        excluded += is_excluded
+        hopeless += bool(impossible_limits(judge))
+        assert is_excluded or impossible_limits(judge) or rank(cluster, question.objective) > best
+    assert len(tried) == len({(c.design.name, c.counts) for c in tried}) == plan.certificate.simulated
+    assert plan.certificate.excluded_by_bound <= excluded
+    if not plan.is_feasible and not hopeless:
+        assert plan.certificate.simulated + plan.certificate.excluded_by_bound == len(question.clusters())
+
+
+@given(questions(replications=(3,)))
+@examples(100)
+def test_stopping_early_changes_no_verdict(question: Question) -> None:
+    for judge, cluster in question.clusters():
+        early, whole = judge.evaluate(cluster), judge.evaluate(cluster, whole=True)
+        assert whole.replications == 3
+        assert early.is_feasible == whole.is_feasible
+        if early.replications == 3:
+            assert str(early) == str(whole)
+        else:
+            assert not early.is_feasible
+
+
+@given(questions(), st.sampled_from([2, 4]))
+@examples(60)
+def test_the_number_of_workers_changes_nothing(question: Question, jobs: int) -> None:
+    one, many = question.answer(jobs=1), question.answer(jobs=jobs)
+    assert ledger(one) == ledger(many)
+
+
+def ledger(plan: Plan) -> str:
+    """All that a plan says, apart from the time it took."""
+    return str(replace(plan, certificate=replace(plan.certificate, elapsed_s=0.0)))
+
+
+@given(questions())
+@examples(30)
+def test_the_same_question_has_the_same_answer(question: Question) -> None:
+    assert ledger(question.answer()) == ledger(question.answer())
+
+
+@given(questions(), st.sampled_from([0.5, 0.9, 0.99]))
+@examples(150)
+def test_a_tighter_slo_never_costs_less(question: Question, factor: float) -> None:
+    loose, tight = question.answer(), question.with_limits(factor).answer()
+    assert spent(loose, question) <= spent(tight, question)
+
+
+@given(questions())
+@examples(60)
+def test_fewer_limits_never_cost_more(question: Question) -> None:
+    if len(question.limits) > 1:
+        fewer = replace(question, limits=question.limits[1:])
+        assert spent(fewer.answer(), fewer) <= spent(question.answer(), question)
+
+
+@given(questions())
+@examples(60)
+def test_a_wider_choice_never_costs_more(question: Question) -> None:
+    narrow = spent(question.answer(), question)
+    wider = replace(question, max_machines=question.max_machines + 1)
+    assert spent(wider.answer(), wider) <= narrow
+    for design in question.designs:
+        alone = replace(question, designs=(design,))
+        assert narrow <= spent(alone.answer(), alone)
+
+
+@given(questions())
+@examples(60)
+def test_the_order_of_designs_does_not_matter(question: Question) -> None:
+    reverse = replace(question, designs=question.designs[::-1])
+    plan, other = question.answer(), reverse.answer()
+    assert (plan.status, spent(plan, question), plan.equally_good) == (other.status, spent(other, reverse), other.equally_good)
+    if plan.is_feasible:
+        assert plan.best is not None
+        assert other.best is not None
+        assert plan.best.headroom == pytest.approx(other.best.headroom, rel=1e-12)

@@ -1,0 +1,134 @@
+"""What must hold in every world, whatever its rules: hypothesis looks for one where it does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from provisioner.capacity import WorkBound, decode_work_s, prompt_work_s
+from provisioner.domain.trace import RequestTrace
+from provisioner.sim import Simulation
+from tests.sim.strategies import Case, cases, examples
+from tests.sim.worlds import final_state
+
+pytestmark = pytest.mark.nojit
+
+ROUNDING = 1e-9
+
+
+def horizon_s(simulation: Simulation) -> float:
+    """When the last token is out."""
+    times = np.concatenate([simulation.first_token_s, simulation.finish_s, [0.0]])
+    return float(times[np.isfinite(times)].max())
+
+
+def finished_part(simulation: Simulation) -> RequestTrace:
+    """The requests that finish."""
+    finished, trace = np.isfinite(simulation.finish_s), simulation.trace
+    return RequestTrace(trace.arrival_s[finished], trace.prompt_tokens[finished], trace.output_tokens[finished])
+
+
+@given(cases())
+@examples(400)
+def test_every_request_is_accounted_for_and_moves_forward_in_time(case: Case) -> None:
+    simulation = case.simulate()
+    trace, finished = simulation.trace, np.isfinite(simulation.finish_s)
+    assert len(simulation.finish_s) == len(trace) == np.count_nonzero(finished) + simulation.unfinished
+    assert np.all(trace.arrival_s < simulation.first_token_s)
+    assert np.all(simulation.first_token_s <= simulation.finish_s)
+    one_token = trace.output_tokens == 1
+    assert np.array_equal(simulation.first_token_s[one_token], simulation.finish_s[one_token])
+    assert np.all((simulation.first_token_s < simulation.finish_s)[finished & ~one_token])
+    machines = sum(case.counts)
+    for numbers in (simulation.prompt_machine, simulation.token_machine):
+        assert np.all((numbers >= 0) & (numbers < machines))
+    assert simulation.makespan_s == max([0.0, *simulation.finish_s[finished].tolist()])
+
+
+@given(cases())
+@examples(400)
+def test_machines_keep_their_limits(case: Case) -> None:
+    simulation, rules = case.simulate(), case.design.scheduling
+    longest = max([0, *case.trace.prompt_tokens.tolist()])
+    assert np.all(simulation.peak_tokens <= max(rules.max_batch_tokens, longest))
+    assert np.all(simulation.peak_decodes <= min(rules.max_batch_requests, rules.max_batch_tokens))
+    for pool, box in enumerate(case.design.machines):
+        capacity = (box.hbm_bytes - 2) // 2  # two bytes for the weights, and two for each token
+        assert np.all(simulation.peak_kv[simulation.pool_rows(pool)] <= capacity)
+    for busy_s in (simulation.prompt_busy_s, simulation.decode_busy_s, simulation.mixed_busy_s):
+        assert np.all(busy_s >= -ROUNDING)
+    assert np.all(simulation.busy_s <= horizon_s(simulation) * (1 + ROUNDING))
+    assert np.all(simulation.mixed_pool_s >= 0)
+
+
+@given(cases())
+@examples(400)
+def test_the_books_are_empty_when_all_is_done(case: Case) -> None:
+    world = final_state(case.network, case.counts, case.trace)
+    machines = world.machines
+    assert np.all(machines.used_kv >= 0)
+    assert np.all(machines.used_kv <= machines.kv_capacity)
+    assert np.all(machines.decodes == 0)
+    assert np.all(machines.iterations == 0)
+    assert world.events.size[0] == 0
+    if np.all(np.isfinite(world.requests.finish_s)):
+        for field in ("pending_tokens", "reserved_kv", "used_kv", "waiting", "prompts", "prompt_tokens", "context"):
+            assert np.all(machines[field] == 0), field
+        assert np.all(machines.head == -1)
+        assert np.all(machines.tail == -1)
+        assert np.all(machines.oldest == -1)
+        assert np.all(machines.first_transfer == -1)
+        assert np.all(world.finishing.size == 0)
+
+
+@given(cases())
+@examples(300)
+def test_a_request_that_fits_a_machine_of_ample_memory_finishes(case: Case) -> None:
+    ample = all(box.hbm_bytes > 10**12 for box in case.design.machines)
+    if ample and not case.design.scheduling.strict_room:
+        assert case.simulate().unfinished == 0
+
+
+@given(cases())
+@examples(300)
+def test_littles_law_on_the_sample_path(case: Case) -> None:
+    # The area under the number of requests inside is the sum of their times inside.
+    simulation = case.simulate()
+    finished = np.isfinite(simulation.finish_s)
+    arrival_s, finish_s = case.trace.arrival_s[finished], simulation.finish_s[finished]
+    moments = np.sort(np.concatenate([arrival_s, finish_s]))
+    inside = [np.count_nonzero((arrival_s <= t) & (t < finish_s)) for t in moments[:-1]]
+    area = float(np.sum(inside * np.diff(moments))) if len(moments) else 0.0
+    assert area == pytest.approx(float(np.sum(finish_s - arrival_s)), rel=1e-9, abs=1e-9)
+
+
+@given(cases(monotone=True))
+@examples(400)
+def test_nothing_is_faster_than_alone_on_the_fastest_machine(case: Case) -> None:
+    simulation, trace = case.simulate(), case.trace
+    prompt, output = trace.prompt_tokens.astype(float), trace.output_tokens.astype(float)
+    prefill_s = np.min([model.prefill_s(prompt) for model in case.models], axis=0)
+    assert np.all(simulation.first_token_s - trace.arrival_s >= prefill_s * (1 - ROUNDING) - ROUNDING)
+    # A decode iteration takes at least f(1); one shared with a prompt at least the prefill of two tokens.
+    ones = np.ones_like(prompt)
+    alone_s = np.min([model.decode_s(ones, prompt + 1) for model in case.models], axis=0)
+    shared_s = min(model.mixed_factor * model.prefill_s(2.0) for model in case.models)
+    least_s = (output - 1) * np.minimum(alone_s, shared_s)
+    assert np.all(simulation.finish_s >= (simulation.first_token_s + least_s) * (1 - ROUNDING) - ROUNDING)
+
+
+@given(cases())
+@examples(1500)
+def test_the_work_bounds_are_sound(case: Case) -> None:
+    # What the machines were busy is at least the work of what they finished, at the cheapest machine's rate ...
+    simulation, scheduling = case.simulate(), case.design.scheduling
+    done = finished_part(simulation)
+    prompts = done.prompt_tokens.astype(float)
+    prompt_s = np.min([prompt_work_s(model, prompts, scheduling) for model in case.models], axis=0)
+    decode_s = np.min([decode_work_s(model, done, scheduling) for model in case.models], axis=0)
+    assert simulation.busy_s.sum() >= (prompt_s.sum() + decode_s.sum()) * (1 - ROUNDING)
+    # ... and a cluster that did finish it by then cannot have needed more time than there was.
+    bound = WorkBound.of(case.design, case.performance, done, simulation.makespan_s)
+    first, second = (np.array([float(count)]) for count in (*case.counts, 0)[:2])
+    assert np.all(bound.load(first, second) <= 1 + ROUNDING)
