@@ -63,16 +63,20 @@ def _provision(
     """
 
 
-def _commands() -> None:
-    from provisioner.cli import listing, optimize, profile, simulate
+def _register() -> None:
+    from provisioner.cli import compare, curve, listing, optimize, pareto, profile, simulate, sweep
 
     app.command("optimize", epilog=optimize.EXAMPLE)(optimize.optimize)
+    app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
+    app.command("pareto", epilog=pareto.EXAMPLE)(pareto.pareto)
+    app.command("sweep", epilog=sweep.EXAMPLE)(sweep.sweep)
+    app.command("curve", epilog=curve.EXAMPLE)(curve.curve)
     app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
     app.command("list", epilog=listing.EXAMPLE)(listing.show)
     app.add_typer(profile.app, name="profile")
 
 
-_commands()
+_register()
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

@@ -90,7 +90,7 @@ def of_evaluation(evaluation: Evaluation, inputs: Mapping[str, Any]) -> dict[str
     """The answer of one simulation: the same keys, without a search."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "status": status(evaluation),
+        "status": status_of(evaluation),
         "goal": {"target_rps": evaluation.rate_rps},
         "inputs": dict(inputs),
         **judged(evaluation),
@@ -100,7 +100,29 @@ def of_evaluation(evaluation: Evaluation, inputs: Mapping[str, Any]) -> dict[str
     }
 
 
-def status(evaluation: Evaluation) -> str:
+def of_clusters(
+    found: Sequence[Evaluation],
+    inputs: Mapping[str, Any],
+    goal: Mapping[str, Any],
+    *,
+    status: str,
+    extra: Sequence[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """The answer of a command with many clusters; `extra` has more to say of each."""
+    more = extra if extra is not None else [{}] * len(found)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": status,
+        "goal": dict(goal),
+        "inputs": dict(inputs),
+        "clusters": [
+            {"status": status_of(evaluation), **judged(evaluation), "warnings": list(evaluation.warnings), **each}
+            for evaluation, each in zip(found, more, strict=True)
+        ],
+    }
+
+
+def status_of(evaluation: Evaluation) -> str:
     """`feasible`, `infeasible`, or `uncertain` where neither is certain at the confidence asked for."""
     if evaluation.is_feasible:
         return "feasible"
@@ -157,7 +179,7 @@ def row(evaluation: Evaluation) -> dict[str, Any]:
     """A cluster as a row: what it is and takes, its objectives as achieved, and their limits."""
     return {
         **cluster(evaluation),
-        "status": status(evaluation),
+        "status": status_of(evaluation),
         "stable": evaluation.is_stable,
         "replications": evaluation.replications,
         **{result.limit.name: _number(result.value) for result in evaluation.results},

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report.answer import miss
-from provisioner.search import Certificate, Evaluation, Plan
+from provisioner.search import Certificate, Evaluation, Front, Plan
 
 _TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E"}
 
@@ -24,7 +24,7 @@ def of_plan(plan: Plan, title: str) -> RenderableType:
     heading = title if plan.is_feasible else f"{title}: none passes; the nearest miss"
     lines = [_proof(plan.certificate)]
     if plan.equally_good:
-        lines.append(f"{plan.equally_good} more pass for the same cost, power and machines, with less headroom.")
+        lines.append(f"{plan.equally_good} more do as well, with less headroom.")
     if plan.confirmed is not None:
         lines.append(f"On {plan.confirmed[1]} fresh seeds, one at a time, it passes {plan.confirmed[0]} times.")
     if plan.reason:
@@ -55,10 +55,10 @@ def of_evaluation(evaluation: Evaluation, title: str) -> RenderableType:
 
 def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
     """Clusters, one a row."""
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for column in ("Design", "Cluster"):
         table.add_column(column, no_wrap=True)
-    for column in ("Machines", "USD/h", "kW", "RPS", "Busy"):
+    for column in ("n", "USD/h", "kW", "RPS", "Busy"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("Binding", no_wrap=True)
     for evaluation in evaluations:
@@ -75,6 +75,41 @@ def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
             f"{evaluation.binding.limit.name} {evaluation.headroom:+.0%}",
         )
     return table
+
+
+def of_front(front: Front, title: str) -> RenderableType:
+    """Non-dominated clusters, and the proof."""
+    proof = Text(_proof(front.certificate))
+    if not front.clusters:
+        return Group(Text(f"{title}: none passes."), proof)
+    return Group(of_evaluations(front.clusters, title), proof)
+
+
+def of_curve(found: Sequence[Evaluation], title: str) -> Table:
+    """Achieved values, one cluster and rate a row; those beyond their limits marked."""
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    for column in ("Design", "Cluster"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("RPS", justify="right", no_wrap=True)
+    for result in found[0].results:
+        table.add_column(result.limit.name.replace("_", "\n"), justify="right", no_wrap=True)
+    for evaluation in found:
+        values = [
+            Text(f"{short(result.value)}{' ' if result.met else '!'}", style="" if result.met else "bold red")
+            for result in evaluation.results
+        ]
+        cluster = evaluation.cluster
+        table.add_row(escape(cluster.design.short), cluster.label, f"{evaluation.rate_rps:.4g}", *values)
+    limits = [f"{result.limit.limit:g} " for result in found[0].results]
+    table.add_row("limit", "", "", *limits, style="dim")
+    table.caption = "! beyond its limit"
+    table.caption_justify = "left"
+    return table
+
+
+def short(value: float) -> str:
+    """A number in at most five characters, as long as it is below 10,000."""
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"  # noqa: PLR2004
 
 
 def objectives(evaluation: Evaluation) -> Table:

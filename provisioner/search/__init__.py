@@ -1,5 +1,6 @@
 """The search: which cluster serves a workload within its SLOs for the least, and why."""
 
+from provisioner.domain.cluster import Cluster
 from provisioner.search.evaluate import Evaluation, Judge
 from provisioner.search.goal import OBJECTIVES, UNITS, Budget, Objective, amount
 from provisioner.search.maximise import maximise
@@ -15,6 +16,7 @@ __all__ = [
     "UNITS",
     "Budget",
     "Certificate",
+    "Cluster",
     "Evaluation",
     "Front",
     "Judge",

@@ -8,32 +8,49 @@ from dataclasses import dataclass
 import numpy as np
 
 from provisioner.domain.cluster import Cluster
-from provisioner.domain.trace import Ints
+from provisioner.domain.trace import Floats, Ints
 from provisioner.search.evaluate import Judge
-from provisioner.search.goal import Objective, rank
+from provisioner.search.goal import OBJECTIVES, Objective
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A cluster, who judges it, and its place in the ranking."""
+    """Counts of machines, who judges them, and their place in the ranking."""
 
-    cluster: Cluster
     judge: Judge
-    key: tuple[float, ...]
+    prompt_machines: int
+    token_machines: int
+    amounts: tuple[float, ...]
+    """Cost, power and machines, rounded so that equal sums are equal (`goal.amounts`)."""
     is_excluded: bool
     """Whether it cannot keep up with the work, whatever its schedulers do."""
 
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster itself; there are far more candidates than clusters looked at."""
+        return self.judge.cluster(self.prompt_machines, self.token_machines)
+
 
 def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> list[Candidate]:
-    """Every cluster of the judges' designs with at most `max_machines`, best first."""
+    """Every cluster of the judges' designs with at most `max_machines`, best first (`goal.rank`)."""
+    first = OBJECTIVES.index(objective)
     found: list[Candidate] = []
     for judge in judges:
         prompt, token = _grid(max_machines, is_mixed=judge.design.is_mixed)
-        keeps_up = judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64))
-        for p, t, could in zip(prompt.tolist(), token.tolist(), keeps_up.tolist(), strict=True):
-            cluster = judge.cluster(p, t)
-            found.append(Candidate(cluster, judge, rank(cluster, objective), not could))
-    return sorted(found, key=lambda candidate: candidate.key)
+        could = judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64))
+        columns = (prompt.tolist(), token.tolist(), _amounts(judge, prompt, token).tolist(), could.tolist())
+        found.extend(
+            Candidate(judge, p, t, tuple(taken), not keeps_up) for p, t, taken, keeps_up in zip(*columns, strict=True)
+        )
+    return sorted(found, key=lambda candidate: (candidate.amounts[first], *candidate.amounts))
+
+
+def _amounts(judge: Judge, prompt: Ints, token: Ints) -> Floats:
+    """(clusters, 3) float64: `goal.amounts` of many clusters at once."""
+    first, last = judge.design.machines[0], judge.design.machines[-1]
+    cost = prompt * first.cost_usd_per_h + token * last.cost_usd_per_h
+    power = prompt * first.power_kw + token * last.power_kw
+    return np.round(np.stack([cost, power, (prompt + token).astype(np.float64)], axis=1), 9)
 
 
 def _grid(max_machines: int, *, is_mixed: bool) -> tuple[Ints, Ints]:

@@ -108,7 +108,7 @@ def _parts(ranked: list[Candidate]) -> Iterator[list[Candidate]]:
     """Cut the ranking between unequal clusters, so that a part has work for every worker."""
     part: list[Candidate] = []
     work = 0
-    for _, tied in groupby(ranked, key=lambda candidate: candidate.key):
+    for _, tied in groupby(ranked, key=lambda candidate: candidate.amounts):
         equal = list(tied)
         part.extend(equal)
         work += sum(not candidate.is_excluded for candidate in equal)
@@ -124,7 +124,7 @@ def _passing(kept: Sequence[Candidate], found: Sequence[Evaluation]) -> list[lis
     pairs = [pair for pair in zip(kept, found, strict=True) if pair[1].is_feasible]
     return [
         sorted(((c.judge, e) for c, e in tied), key=lambda winner: -winner[1].headroom)
-        for _, tied in groupby(pairs, key=lambda pair: pair[0].key)
+        for _, tied in groupby(pairs, key=lambda pair: pair[0].amounts)
     ]
 
 

@@ -39,7 +39,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
 
     def work_off() -> None:
         nonlocal dominated
-        kept = [c for c in waiting if not any(dominates(amounts(e.cluster), amounts(c.cluster)) for e in passing)]
+        kept = [c for c in waiting if not any(dominates(amounts(e.cluster), c.amounts) for e in passing)]
         dominated += len(waiting) - len(kept)
         found = workers.map(lambda candidate: candidate.judge.evaluate(candidate.cluster), kept)
         tried.extend(found)
@@ -49,7 +49,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
     for candidate in ranked:
         if candidate.is_excluded:
             excluded += 1
-        elif any(dominates(amounts(e.cluster), amounts(candidate.cluster)) for e in passing):
+        elif any(dominates(amounts(e.cluster), candidate.amounts) for e in passing):
             dominated += 1
         else:
             waiting.append(candidate)

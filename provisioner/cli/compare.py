@@ -1,0 +1,136 @@
+"""`provision compare`: designs side by side, for one goal or with given clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from provisioner.cli.optimize import Goal, Maximize, Minimize
+from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from provisioner.cli.question import Setting
+    from provisioner.search import Evaluation
+
+EXAMPLE = """Examples: provision compare --target-rps 70 --minimize cost;
+provision compare --design HH --cluster 35,5 --design HA --cluster 35,8 --target-rps 70"""
+DEFAULT_BASELINE = "Baseline-H100"
+
+
+@shared(Question, Search, Outputs)
+def compare(
+    question: Question,
+    search: Search,
+    outputs: Outputs,
+    *,
+    design: Annotated[
+        list[str] | None, typer.Option(help="A design by name or file; repeatable.", show_default="all")
+    ] = None,
+    cluster: Annotated[
+        list[str] | None, typer.Option(help="A given cluster, one for each --design.", metavar="P,T")
+    ] = None,
+    minimize: Minimize = None,
+    maximize: Maximize = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The design that columns are relative to.", show_default=DEFAULT_BASELINE)
+    ] = None,
+) -> None:
+    """Compare designs: the best cluster of each for one goal, or one given cluster each."""
+    from provisioner.cli import output
+    from provisioner.cli.console import note
+    from provisioner.cli.question import prepare
+    from provisioner.report import answer, comparison
+
+    output.check(outputs)
+    names = design or ["all"]
+    if cluster:
+        _check_pairs(names, cluster, minimize, maximize)
+        setting = prepare(question, names)
+        relative_to = _baseline(baseline, setting)
+        found = _given(setting, cluster)
+        goal = {"target_rps": setting.scenario.rate_rps}
+        title = f"Given clusters, {setting.title}"
+    else:
+        parsed = Goal.parse(question, search, minimize, maximize)
+        setting = prepare(parsed.question, names)
+        relative_to = _baseline(baseline, setting)
+        found, unsolved = _solved(parsed, setting, search, quiet=question.quiet)
+        for text in unsolved:
+            note(text, quiet=question.quiet)
+        goal = parsed.echo(setting)
+        title = parsed.title(setting)
+    rows = comparison.rows(found, relative_to)
+    feasible = any(evaluation.is_feasible for evaluation in found)
+    output.hand_out(
+        outputs,
+        answer=answer.of_clusters(
+            found,
+            setting.inputs,
+            goal,
+            status="feasible" if feasible else "infeasible",
+            extra=[{"relative_to_baseline": row.ratios, "best": row.best} for row in rows],
+        ),
+        table=lambda: comparison.table(rows, title, relative_to),
+        csv=lambda: answer.table_csv([{**answer.row(row.evaluation), **row.columns} for row in rows]),
+    )
+    if not feasible:
+        raise typer.Exit(3)
+
+
+def _solved(goal: Goal, setting: Setting, search: Search, *, quiet: bool) -> tuple[list[Evaluation], list[str]]:
+    """The best cluster of each design, and what is to be said of those that have none."""
+    from provisioner.cli.console import progress
+    from provisioner.cli.question import cores
+    from provisioner.search import Workers
+
+    found: list[Evaluation] = []
+    unsolved: list[str] = []
+    with progress("simulating", quiet=quiet) as advance, Workers(cores(search), advance) as workers:
+        for judge in setting.judges:
+            plan = goal.solve([judge], search, workers)
+            if plan.best is not None:
+                found.append(plan.best)
+            if not plan.is_feasible:
+                unsolved.append(f"{judge.design.name}: {plan.reason}")
+    return found, unsolved
+
+
+def _given(setting: Setting, clusters: list[str]) -> list[Evaluation]:
+    from provisioner.cli.question import parse_cluster
+
+    return [
+        judge.evaluate(parse_cluster(judge.design, text), whole=True)
+        for judge, text in zip(setting.judges, clusters, strict=True)
+    ]
+
+
+def _check_pairs(names: list[str], clusters: list[str], minimize: str | None, maximize: str | None) -> None:
+    if minimize is not None or maximize is not None:
+        raise InputError(
+            Fault(
+                problem="given clusters are not searched for", field="--cluster", allowed="no --minimize, no --maximize"
+            )
+        )
+    if len(names) != len(clusters) or len(set(names)) < len(names) or "all" in names:
+        raise InputError(
+            Fault(
+                problem=f"{len(clusters)} clusters for {len(names)} designs",
+                field="--cluster",
+                allowed="one for each --design, each design once",
+            )
+        )
+
+
+def _baseline(name: str | None, setting: Setting) -> str:
+    """Name of the design that columns are relative to: one that is compared."""
+    compared = [design.name for design in setting.designs]
+    if name is None:
+        return DEFAULT_BASELINE if DEFAULT_BASELINE in compared else compared[0]
+    wanted = setting.catalog.design(name).name
+    if wanted not in compared:
+        raise InputError(
+            Fault(problem="not among the designs compared", field="--baseline", value=name, allowed=", ".join(compared))
+        )
+    return wanted

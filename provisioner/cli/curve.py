@@ -1,0 +1,63 @@
+"""`provision curve`: latency against load, for one cluster or several."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.errors import Fault, InputError
+
+EXAMPLE = "Example: provision curve --design HH --cluster 27,3 --rps 30:100:10"
+
+
+@shared(Question, Search, Outputs)
+def curve(
+    question: Question,
+    search: Search,
+    outputs: Outputs,
+    *,
+    design: Annotated[list[str], typer.Option(help="A design by name or file; repeatable.")],
+    cluster: Annotated[list[str], typer.Option(help="A cluster, one for each --design.", metavar="P,T")],
+    rps: Annotated[str, typer.Option(help="Rates.", metavar="A:B[:STEP]")],
+) -> None:
+    """Simulate clusters over a range of rates, each with the same requests at every rate."""
+    from dataclasses import replace
+
+    from provisioner.cli import output, ranges
+    from provisioner.cli.console import progress
+    from provisioner.cli.question import cores, parse_cluster, prepare
+    from provisioner.report import answer, table
+    from provisioner.search import Cluster, Evaluation, Judge, Workers
+
+    output.check(outputs)
+    rates = ranges.parse(rps, "--rps")
+    if question.target_rps is not None:
+        raise InputError(Fault(problem="a curve has its rates from --rps", field="--target-rps", allowed="--rps alone"))
+    if len(design) != len(cluster):
+        raise InputError(
+            Fault(
+                problem=f"{len(cluster)} clusters for {len(design)} designs",
+                field="--cluster",
+                allowed="one for each --design",
+            )
+        )
+    setting = prepare(replace(question, target_rps=rates[0]), design)
+    by_name = {name: setting.catalog.design(name) for name in design}
+    clusters = [parse_cluster(by_name[name], text) for name, text in zip(design, cluster, strict=True)]
+    judges = {(name, rate): setting.judge(by_name[name]).at_rate(rate) for name in design for rate in rates}
+    work = [(judges[name, rate], each) for name, each in zip(design, clusters, strict=True) for rate in rates]
+
+    def evaluate(item: tuple[Judge, Cluster]) -> Evaluation:
+        judge, each = item
+        return judge.evaluate(each, whole=True)
+
+    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+        found = workers.map(evaluate, work)
+    output.hand_out(
+        outputs,
+        answer=answer.of_clusters(found, setting.inputs, {"rps": rates}, status="feasible"),
+        table=lambda: table.of_curve(found, f"{' + '.join(question.workload)} against load"),
+        csv=lambda: answer.to_csv(found),
+    )

@@ -1,0 +1,69 @@
+"""`provision pareto`: the clusters of which none is better than another in everything."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.errors import Fault, InputError
+
+EXAMPLE = """Examples: provision pareto --target-rps 70 --csv front.csv;
+provision pareto --design HH --design HA --budget-machines 20 --replications 1"""
+
+
+@shared(Question, Search, Outputs)
+def pareto(
+    question: Question,
+    search: Search,
+    outputs: Outputs,
+    *,
+    design: Annotated[
+        list[str] | None, typer.Option(help="A design by name or file; repeatable.", show_default="all")
+    ] = None,
+) -> None:
+    """Find the non-dominated clusters: (cost, power, machines) at a rate, or (throughput, cost, power) in a budget."""
+    from dataclasses import replace
+
+    from provisioner.cli import output
+    from provisioner.cli.console import progress
+    from provisioner.cli.optimize import PROBE_RPS
+    from provisioner.cli.question import cores, parse_budget, prepare
+    from provisioner.report import answer, table
+    from provisioner.search import Workers, pareto, pareto_of_rates
+
+    output.check(outputs)
+    budget = parse_budget(search)
+    if budget is not None and question.target_rps is not None:
+        raise InputError(
+            Fault(
+                problem="at a rate, or within a budget: not both",
+                field="--target-rps",
+                value=question.target_rps,
+                allowed="--target-rps, or --budget-cost, --budget-power, --budget-machines",
+            )
+        )
+    asked = question if budget is None else replace(question, target_rps=PROBE_RPS)
+    setting = prepare(asked, design or ["all"])
+    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+        if budget is None:
+            front = pareto(setting.judges, max_machines=search.max_machines, workers=workers)
+            title = f"Non-dominated in cost, power and machines: {setting.title}"
+            goal = {"pareto": ["cost", "power", "machines"], "target_rps": setting.scenario.rate_rps}
+        else:
+            front = pareto_of_rates(setting.judges, budget, max_machines=search.max_machines, workers=workers)
+            title = f"Non-dominated in throughput, cost and power within {budget}: {' + '.join(question.workload)}"
+            goal = {"pareto": ["throughput", "cost", "power"], "budget": str(budget)}
+    status = "feasible" if front.clusters else "infeasible"
+    output.hand_out(
+        outputs,
+        answer={
+            **answer.of_clusters(front.clusters, setting.inputs, goal, status=status),
+            "search": answer.search(front.certificate),
+        },
+        table=lambda: table.of_front(front, title),
+        csv=lambda: answer.to_csv(front.clusters),
+    )
+    if not front.clusters:
+        raise typer.Exit(3)

@@ -1,0 +1,59 @@
+"""`provision sweep`: the whole grid of counts, nine percentiles and a verdict per cell."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.errors import Fault, InputError
+
+EXAMPLE = "Example: provision sweep --design HH --target-rps 70 --prompt 16:39 --token 1:12 --csv grid.csv"
+MOST_CELLS = 100_000
+
+
+@shared(Question, Search, Outputs)
+def sweep(
+    question: Question,
+    search: Search,
+    outputs: Outputs,
+    *,
+    design: Annotated[str, typer.Option(help="A design by name or file.")],
+    prompt: Annotated[str, typer.Option(help="Counts of prompt machines, or of mixed ones.", metavar="A:B[:STEP]")],
+    token: Annotated[str | None, typer.Option(help="Counts of token machines.", metavar="A:B[:STEP]")] = None,
+) -> None:
+    """Simulate every cluster of a grid. A cell that misses for certain is not simulated in further replications."""
+    from provisioner.cli import output, ranges
+    from provisioner.cli.console import progress
+    from provisioner.cli.question import cores, parse_budget, prepare
+    from provisioner.report import answer, grid
+    from provisioner.search import Workers
+
+    output.check(outputs)
+    if parse_budget(search) is not None:
+        raise InputError(Fault(problem="a sweep has no budget", field="--budget", allowed="--prompt and --token"))
+    setting = prepare(question, [design])
+    judge = setting.judges[0]
+    prompts = ranges.parse_counts(prompt, "--prompt")
+    if judge.design.is_mixed != (token is None):
+        wanted = "no --token for mixed machines" if judge.design.is_mixed else "counts of token machines, as 1:12"
+        raise InputError(Fault(problem="does not fit the design", field="--token", value=token, allowed=wanted))
+    tokens = [0] if token is None else ranges.parse_counts(token, "--token")
+    if len(prompts) * len(tokens) > MOST_CELLS:
+        raise InputError(Fault(problem="too many cells", field="--prompt", allowed=f"at most {MOST_CELLS:,}"))
+    clusters = [judge.cluster(p, t) for p in prompts for t in tokens]
+    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+        found = workers.map(judge.evaluate, clusters)
+    feasible = any(evaluation.is_feasible for evaluation in found)
+    output.hand_out(
+        outputs,
+        answer=answer.of_clusters(
+            found,
+            setting.inputs,
+            {"target_rps": setting.scenario.rate_rps},
+            status="feasible" if feasible else "infeasible",
+        ),
+        table=lambda: grid.table(found, f"{judge.design.name}, {setting.title}"),
+        csv=lambda: answer.to_csv(found),
+    )
