@@ -81,25 +81,30 @@ class Yardstick:
     def __init__(self, slo: SloSet, trace: RequestTrace, reference: PerformanceModel, since_s: float = 0.0) -> None:
         self.slo = slo
         self._alone = alone(trace, reference, slo)
-        # Arrivals are in order: what counts is a slice.
-        self._counted = slice(int(np.searchsorted(trace.arrival_s, since_s)), None)
+        self._arrival_s = trace.arrival_s
+        self.since_s = since_s
 
     def growth(self, simulation: Simulation, span_s: float) -> float:
         """`backlog_growth` against this trace's requests alone."""
         return backlog_growth(simulation, span_s, self._alone.e2e)
 
-    def values(self, simulation: Simulation) -> tuple[float, ...]:
-        """The achieved value of each limit of the SLO set, in its unit, in their order."""
-        return self.values_of(latencies(simulation, self.slo))
+    def values(self, simulation: Simulation, since_s: float | None = None) -> tuple[float, ...]:
+        """The achieved value of each limit of the SLO set, in its unit, in their order.
 
-    def values_of(self, seconds: Latencies) -> tuple[float, ...]:
+        Over the requests that arrive from `since_s` on, which is the yardstick's own unless given.
+        """
+        return self.values_of(latencies(simulation, self.slo), since_s)
+
+    def values_of(self, seconds: Latencies, since_s: float | None = None) -> tuple[float, ...]:
         """The value of each limit for such times in seconds."""
         slowdowns = Latencies(
             seconds.ttft / self._alone.ttft, seconds.tbt / self._alone.tbt, seconds.e2e / self._alone.e2e
         )
+        # Arrivals are in order: what counts is a slice.
+        first = int(np.searchsorted(self._arrival_s, self.since_s if since_s is None else since_s))
         return tuple(
             percentile(
-                (slowdowns if limit.unit == "slowdown" else seconds).of(limit.metric, self._counted),
+                (slowdowns if limit.unit == "slowdown" else seconds).of(limit.metric, slice(first, None)),
                 limit.percentile,
             )
             for limit in self.slo.limits

@@ -22,6 +22,8 @@ from provisioner.sim import Network, Simulation
 STEADY_GROWTH = 0.05
 """A backlog that grows by more than this share of the arrivals is not one that a longer trace would forgive."""
 ROUNDING = 1e-12
+WARMUP_SHARE = 0.25
+"""Share of the span that is tried as a warm-up, to see whether the verdict hangs on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,17 +178,44 @@ class Judge:
             yardstick.growth(simulation, self.scenario.span_s)
             for yardstick, simulation in zip(yardsticks, simulations, strict=True)
         ]
+        results = self._pooled(values)
+        warnings = self._warnings(simulations)
+        if len(values) == self.precision.all or self._is_decided(values):
+            warnings += self._warmup_note(simulations, results)
         return Evaluation(
             cluster=cluster,
             rate_rps=self.scenario.rate_rps,
-            results=slo_results(self.scenario.slo, values, self.precision.confidence, planned=self.precision.all),
+            results=results,
             replications=len(values),
             load=self.load(cluster),
             growth=float(np.mean(growths)),
             unfinished=sum(simulation.unfinished for simulation in simulations),
             utilization=utilization(cluster, simulations, self.scenario.span_s),
-            warnings=self._warnings(simulations),
+            warnings=warnings,
         )
+
+    def _pooled(self, values: Sequence[tuple[float, ...]]) -> tuple[SloResult, ...]:
+        return slo_results(self.scenario.slo, values, self.precision.confidence, planned=self.precision.all)
+
+    def _warmup_note(self, simulations: Sequence[Simulation], results: Sequence[SloResult]) -> tuple[str, ...]:
+        """Say so if an objective's verdict hangs on whether the first seconds count."""
+        counted = self.scenario.warmup_s
+        other_s = 0.0 if counted > 0 else self.scenario.span_s * WARMUP_SHARE
+        others = self._pooled(
+            [
+                self.scenario.trial(replication).yardstick.values(simulation, other_s)
+                for replication, simulation in enumerate(simulations)
+            ]
+        )
+        changed = [
+            f"{was.limit.name} {was.verdict}, then {now.verdict}"
+            for was, now in zip(results, others, strict=True)
+            if was.verdict != now.verdict
+        ]
+        if not changed:
+            return ()
+        what = "counting the warm-up" if counted > 0 else f"leaving out the first {other_s:g} s"
+        return (f"{what} would change the verdict: {'; '.join(changed)}",)
 
     def confirm(self, cluster: Cluster) -> tuple[int, int] | None:
         """On how many fresh seeds, each by itself, the cluster meets every objective, and of how many.
