@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from provisioner.perf.faults import MAX_NAME, Faults, is_name, outside
+from provisioner.errors import FaultList
+from provisioner.perf.checks import MAX_NAME, is_name, outside
 from provisioner.perf.measured import MAX_PARALLEL
 from provisioner.perf.model import MAX_SECONDS, MAX_TOKENS, PerformanceModel
 from provisioner.perf.points import Key
@@ -57,7 +58,7 @@ def parse(text: str, file: Path) -> dict[Key, PerformanceModel]:
     InputError
         With all faults, by dotted path.
     """
-    faults = Faults(file)
+    faults = FaultList(file)
     content = _load(text, faults)
     models: dict[Key, PerformanceModel] = {}
     if "prefill" in content or "decode" in content:
@@ -67,13 +68,13 @@ def parse(text: str, file: Path) -> dict[Key, PerformanceModel]:
         profiles = {name: knots for name, knots in content.items() if name != "_source"}
         for name, knots in profiles.items():
             _add(models, _named_key(name, faults), name, knots, faults)
-        if not profiles and not faults.count:
+        if not profiles and not len(faults):
             faults.add("no profiles", allowed='"model/machine": {...}')
     faults.raise_if_any()
     return models
 
 
-def _load(text: str, faults: Faults) -> dict[str, Any]:
+def _load(text: str, faults: FaultList) -> dict[str, Any]:
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         for key, value in pairs:
@@ -97,9 +98,9 @@ def _load(text: str, faults: Faults) -> dict[str, Any]:
     return {}
 
 
-def _own_key(content: dict[str, Any], faults: Faults) -> Key | None:
+def _own_key(content: dict[str, Any], faults: FaultList) -> Key | None:
     """Take the names from inside the object."""
-    before = faults.count
+    before = len(faults)
     model, machine = content.get("model"), content.get("machine")
     for field, name in (("model", model), ("machine", machine)):
         if not is_name(name) or (field == "machine" and "/" in str(name)):
@@ -108,10 +109,10 @@ def _own_key(content: dict[str, Any], faults: Faults) -> Key | None:
     if not isinstance(parallel, int) or isinstance(parallel, bool) or not 1 <= parallel <= MAX_PARALLEL:
         allowed = f"a whole number from 1 to {MAX_PARALLEL}"
         faults.add("not a whole number", field="tensor_parallel", value=parallel, allowed=allowed)
-    return None if faults.count > before else (str(model), str(machine), int(parallel))
+    return None if len(faults) > before else (str(model), str(machine), int(parallel))
 
 
-def _named_key(name: str, faults: Faults) -> Key | None:
+def _named_key(name: str, faults: FaultList) -> Key | None:
     """Take the names from `model/machine/tp8`."""
     match = _KEY.fullmatch(name)
     if match is not None and is_name(match["model"]) and is_name(match["machine"]):
@@ -122,9 +123,9 @@ def _named_key(name: str, faults: Faults) -> Key | None:
     return None
 
 
-def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry: object, faults: Faults) -> None:
+def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry: object, faults: FaultList) -> None:
     """Read one profile's knots into `models`."""
-    before = faults.count
+    before = len(faults)
     knots = _mapping(entry, path, ("prefill", "decode"), faults, optional=("mixed_factor",))
     prefill = _table(knots, path, "prefill", ("tokens", "seconds"), faults)
     decode = _table(knots, path, "decode", ("batch", "seconds", "gamma_s_per_token"), faults)
@@ -137,7 +138,7 @@ def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry:
     mixed_factor = _number(factor, _join(path, "mixed_factor"), MAX_SECONDS, faults)
     if key in models:
         faults.add("profile given twice", field=path)
-    if key is None or faults.count > before:
+    if key is None or len(faults) > before:
         return
     try:
         models[key] = PerformanceModel(
@@ -156,7 +157,7 @@ def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry:
 
 
 def _mapping(
-    value: object, path: str, keys: Iterable[str], faults: Faults, optional: Iterable[str] = ()
+    value: object, path: str, keys: Iterable[str], faults: FaultList, optional: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Check that a mapping has all of `keys` and nothing but them and `optional`."""
     known = (*keys, *optional)
@@ -172,13 +173,13 @@ def _mapping(
     return value
 
 
-def _table(knots: dict[str, Any], path: str, name: str, keys: Iterable[str], faults: Faults) -> dict[str, Any]:
+def _table(knots: dict[str, Any], path: str, name: str, keys: Iterable[str], faults: FaultList) -> dict[str, Any]:
     """Check the mapping `name` in `knots`; a missing one has been told."""
     value = knots.get(name)
     return {} if value is None else _mapping(value, _join(path, name), keys, faults)
 
 
-def _numbers(value: object, path: str, high: float, faults: Faults) -> Floats:
+def _numbers(value: object, path: str, high: float, faults: FaultList) -> Floats:
     """Read a list of numbers (k,); a missing one has been told."""
     if value is None:
         return np.empty(0)
@@ -188,7 +189,7 @@ def _numbers(value: object, path: str, high: float, faults: Faults) -> Floats:
     return np.array([_number(item, f"{path}[{i}]", high, faults) for i, item in enumerate(value)])
 
 
-def _number(value: object, path: str, high: float, faults: Faults) -> float:
+def _number(value: object, path: str, high: float, faults: FaultList) -> float:
     number = np.nan
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:

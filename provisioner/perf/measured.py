@@ -25,7 +25,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from provisioner.perf.faults import MAX_NAME, Faults, is_name, outside
+from provisioner.errors import FaultList
+from provisioner.perf.checks import MAX_NAME, is_name, outside
 from provisioner.perf.points import MAX_COUNT, MAX_SECONDS, MIN_SECONDS, Key, Points
 from provisioner.perf.shapes import medians, numbered
 
@@ -99,10 +100,10 @@ def parse(text: str, file: Path) -> dict[Key, Points]:
     InputError
         With all faults, by line and column.
     """
-    faults = Faults(file)
+    faults = FaultList(file)
     rows = _rows(text, faults)
     _, header = next(rows, (0, None))
-    if header is None and not faults.count:
+    if header is None and not len(faults):
         faults.add("empty file", allowed="a header and rows")
     faults.raise_if_any()
     names = [name.strip() for name in header or ()]
@@ -122,15 +123,15 @@ def parse(text: str, file: Path) -> dict[Key, Points]:
             faults.add("wrong number of fields", line=line, value=len(row), allowed=str(len(names)))
             continue
         key, numbers = _parse_row([row[i].strip() for i in where], line, layout, faults)
-        if not faults.count:
+        if not len(faults):
             values.setdefault(key, array("d")).extend(numbers)
-    if not count and not faults.count:
+    if not count and not len(faults):
         faults.add("no rows", allowed="at least one below the header")
     faults.raise_if_any()
     return {key: _points(key, np.array(numbers).reshape(-1, _NUMBERS).T) for key, numbers in values.items()}
 
 
-def _rows(text: str, faults: Faults) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str, faults: FaultList) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with their line numbers, without comments at the head and blank lines."""
     lines = io.StringIO(text, newline="")
     above, first = next(((n, line) for n, line in enumerate(lines) if not _is_comment(line)), (0, ""))
@@ -147,7 +148,7 @@ def _is_comment(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _check_header(names: list[str], layout: _Format, faults: Faults) -> None:
+def _check_header(names: list[str], layout: _Format, faults: FaultList) -> None:
     for column in layout.columns:
         if column not in names:
             faults.add("missing column", field=column, allowed=",".join(layout.columns))
@@ -158,7 +159,7 @@ def _check_header(names: list[str], layout: _Format, faults: Faults) -> None:
             faults.add("unknown column", field=name, allowed=",".join(layout.columns))
 
 
-def _parse_row(cells: list[str], line: int, layout: _Format, faults: Faults) -> tuple[Key, list[float]]:
+def _parse_row(cells: list[str], line: int, layout: _Format, faults: FaultList) -> tuple[Key, list[float]]:
     """Read the cells, in the order of the format: the key, and the row's six values."""
     model, machine, *numbers = cells
     model_column, machine_column, *columns = layout.columns
@@ -188,7 +189,7 @@ def _parse_row(cells: list[str], line: int, layout: _Format, faults: Faults) -> 
     return (model, machine, int(parallel)), [*lengths, *times, *unknown]
 
 
-def _whole(cell: str, line: int, column: str, limits: tuple[float, float], faults: Faults) -> float:
+def _whole(cell: str, line: int, column: str, limits: tuple[float, float], faults: FaultList) -> float:
     low, high = limits
     number = _number(cell)
     problem = outside(number, low, high) or ("" if number.is_integer() else "not a whole number")
@@ -198,7 +199,7 @@ def _whole(cell: str, line: int, column: str, limits: tuple[float, float], fault
     return number
 
 
-def _time(cell: str, line: int, column: str, per_second: int, faults: Faults) -> float:
+def _time(cell: str, line: int, column: str, per_second: int, faults: FaultList) -> float:
     """Return seconds, or NaN if not measured."""
     number = _number(cell or "0") / per_second
     if number == 0:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provisioner.domain.trace import Floats, Ints
-from provisioner.traces.faults import FaultList
+from provisioner.errors import FaultList
 
 Stamps = NDArray[np.datetime64]
 

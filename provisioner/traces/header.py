@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from provisioner.traces.faults import FaultList
+from provisioner.errors import FaultList
 from provisioner.traces.table import Header
 
 HARMLESS = frozenset({"", "id", "request_id"})

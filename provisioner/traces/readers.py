@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from provisioner.domain.trace import Floats, RequestTrace
-from provisioner.traces.faults import FaultList
+from provisioner.errors import FaultList
 from provisioner.traces.fields import Stamps, seconds, stamps, whole_numbers
 from provisioner.traces.header import find_columns, likeness
 from provisioner.traces.table import MAX_BYTES, MAX_ROWS, Columns, Header, read_table

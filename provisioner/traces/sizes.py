@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 
 from provisioner.domain.trace import Floats, Ints, RequestTrace
-from provisioner.traces.faults import FaultList
+from provisioner.errors import FaultList
 from provisioner.traces.fields import MAX_TOKENS, whole_numbers
 from provisioner.traces.header import find_columns
 from provisioner.traces.table import read_table

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from provisioner.traces.faults import FaultList
+from provisioner.errors import FaultList
 
 MAX_BYTES = 2 * 2**30
 MAX_ROWS = 50_000_000

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from user_folder import Lines, Write
+from tests.catalog.user_folder import Lines, Write
 
 from provisioner.cli.wording import word
 from provisioner.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from user_folder import Lines, Write
+from tests.catalog.user_folder import Lines, Write
 
 from provisioner.catalog import Catalog, parse_override
 

@@ -143,8 +143,6 @@ class TestPresetSplitwisesim:
                 layerwise_from_tokens=1_000_000_000,
                 first_token_in_prompt_kv=True,
                 strict_room=True,
-                decode_queues_with_prompt=True,
-                reorder_while_waiting=True,
                 long_prompts_wait=True,
                 transfer_retry_s=1.0,
             )
