@@ -64,7 +64,7 @@ def _provision(
 
 
 def _register() -> None:
-    from provisioner.cli import compare, curve, listing, optimize, pareto, profile, simulate, sweep
+    from provisioner.cli import compare, curve, listing, optimize, paper, pareto, profile, simulate, sweep, whatif
 
     app.command("optimize", epilog=optimize.EXAMPLE)(optimize.optimize)
     app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
@@ -72,6 +72,8 @@ def _register() -> None:
     app.command("sweep", epilog=sweep.EXAMPLE)(sweep.sweep)
     app.command("curve", epilog=curve.EXAMPLE)(curve.curve)
     app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
+    app.command("whatif", epilog=whatif.EXAMPLE)(whatif.whatif)
+    app.command("paper", epilog=paper.EXAMPLE)(paper.paper)
     app.command("list", epilog=listing.EXAMPLE)(listing.show)
     app.add_typer(profile.app, name="profile")
 

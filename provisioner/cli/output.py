@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provisioner.cli.options import STDOUT, Outputs
@@ -12,13 +13,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def check(outputs: Outputs) -> None:
-    """Fail before the work if a file could not be written after it."""
+def check(outputs: Outputs, **others: Path | None) -> None:
+    """Fail before the work if a file could not be written after it; `others` are files by the name of their option."""
     from provisioner.report.sink import check_writable
 
-    for path, option in ((outputs.csv, "--csv"), (outputs.json, "--json")):
+    for name, path in {"csv": outputs.csv, "json": outputs.json, **others}.items():
         if path is not None and path != STDOUT:
-            check_writable(path, option)
+            check_writable(path, f"--{name}")
 
 
 def hand_out(

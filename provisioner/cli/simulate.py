@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from provisioner.cli.options import Outputs, Question, shared
 
-EXAMPLE = "Example: provision simulate --design HH --cluster 27,3 --target-rps 70"
+EXAMPLE = "Example: provision simulate --design HH --cluster 27,3 --target-rps 70 --depth"
 
 
 @shared(Question, Outputs)
@@ -18,24 +19,41 @@ def simulate(
     *,
     design: Annotated[str, typer.Option(help="A design by name or file.")],
     cluster: Annotated[str, typer.Option(help="Machines: 27,3 or, for mixed ones, 40.", metavar="P,T")],
+    requests: Annotated[
+        Path | None, typer.Option(help="Write a CSV of every request of the first replication.", metavar="FILE")
+    ] = None,
+    in_depth: Annotated[
+        bool, typer.Option("--depth", help="Show utilisation, batch sizes, memory and queues.")
+    ] = False,
 ) -> None:
-    """Simulate one cluster and judge it against every SLO."""
+    """Simulate one cluster, judge it against every SLO, and look into it."""
     from provisioner.cli import output
 
-    output.check(outputs)
+    output.check(outputs, requests=requests)
+    from rich.console import Group
+
     from provisioner.cli.console import note
     from provisioner.cli.question import parse_cluster, prepare
+    from provisioner.depth import request_rows
     from provisioner.report import answer, table
+    from provisioner.report import depth as deep
+    from provisioner.report.sink import write
 
     setting = prepare(question, [design])
     parsed = parse_cluster(setting.designs[0], cluster)
-    evaluation = setting.judge(parsed.design).evaluate(parsed, whole=True)
+    judge = setting.judge(parsed.design)
+    evaluation = judge.evaluate(parsed, whole=True)
+    first = judge.simulate(parsed)
+    depth = judge.depth(first)
     for text in evaluation.warnings:
         note(text, quiet=question.quiet)
+    if requests is not None:
+        write(requests, answer.table_csv(request_rows(first)), "--requests")
+    shown = table.of_evaluation(evaluation, f"{parsed.design.name} {parsed.label}, {setting.title}")
     output.hand_out(
         outputs,
-        answer=answer.of_evaluation(evaluation, setting.inputs),
-        table=lambda: table.of_evaluation(evaluation, f"{parsed.design.name} {parsed.label}, {setting.title}"),
+        answer={**answer.of_evaluation(evaluation, setting.inputs), "depth": deep.data(depth)},
+        table=lambda: Group(shown, deep.table(depth)) if in_depth else shown,
         csv=lambda: answer.to_csv([evaluation]),
     )
     if not evaluation.is_feasible:

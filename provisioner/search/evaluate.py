@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provisioner.capacity import WorkBound
+from provisioner.depth import Depth
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
+from provisioner.domain.failures import Failures
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.metrics import Latencies, SloResult, binding, slo_results
 from provisioner.perf import PerformanceModel
@@ -74,8 +76,15 @@ class Evaluation:
 class Judge:
     """Evaluates clusters of one design in one scenario. Safe to call from several threads."""
 
-    def __init__(self, design: Design, scenario: Scenario, precision: Precision | None = None) -> None:
+    def __init__(
+        self,
+        design: Design,
+        scenario: Scenario,
+        precision: Precision | None = None,
+        failures: Failures | None = None,
+    ) -> None:
         self.design = design
+        self.failures = failures
         self.scenario = scenario
         self.precision = (precision or Precision()).limited_to(scenario.demand.replications)
         self._performance = scenario.performance(design)
@@ -84,7 +93,7 @@ class Judge:
 
     def at_rate(self, rate_rps: float) -> Judge:
         """The judge of the same design at another rate."""
-        return Judge(self.design, self.scenario.at_rate(rate_rps), self.precision)
+        return Judge(self.design, self.scenario.at_rate(rate_rps), self.precision, self.failures)
 
     def cluster(self, prompt_machines: int, token_machines: int) -> Cluster:
         """The cluster of so many machines."""
@@ -131,7 +140,12 @@ class Judge:
     def simulate(self, cluster: Cluster, replication: int = 0) -> Simulation:
         """Simulate one replication of the scenario."""
         trace = self.scenario.trial(replication).trace
-        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace)
+        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures)
+
+    def depth(self, simulation: Simulation) -> Depth:
+        """Look into a simulation of one of the design's clusters."""
+        names = ("mixed",) if self.design.is_mixed else ("prompt", "token")
+        return Depth.of(simulation, names, tuple(self._network.machine_rows.kv_capacity.tolist()))
 
     def evaluate(self, cluster: Cluster, *, whole: bool = False) -> Evaluation:
         """Simulate replications until the verdict is certain; with `whole`, as many as an interval wants.

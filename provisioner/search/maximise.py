@@ -114,6 +114,15 @@ class Climb:
         return best
 
 
+def largest_rate(judge: Judge, cluster: Cluster) -> Evaluation | None:
+    """One cluster at the largest rate below which all tested rates pass, to half a percent; None if none passes."""
+    if impossible_limits(judge):
+        return None
+    cell = (RateSearch(judge), cluster)
+    climb = Climb(*cell).run(first_step([cell]))
+    return None if climb.best is None else climb.tried[climb.best]
+
+
 def maximise(judges: Sequence[Judge], budget: Budget, *, workers: Workers) -> Plan:
     """Find the cluster within the budget that passes at the highest rate, to half a percent.
 

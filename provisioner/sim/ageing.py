@@ -7,7 +7,7 @@ prompt waits or runs on the same machine stands in the order too, not ageing unt
 
 from __future__ import annotations
 
-from provisioner.sim.jit import jit
+from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.state import Records, World
 
 
@@ -37,7 +37,7 @@ def _leader(world: World, machine: Records, count: int, arrival: int) -> int:
     return leader
 
 
-@jit
+@jit_apart
 def _leader_by_bisection(world: World, machine: Records, count: int, arrival: int) -> int:
     """The task to stand behind, in an order that is not sorted.
 

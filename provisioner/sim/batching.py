@@ -17,6 +17,7 @@ from provisioner.sim.ageing import leave_ageing, times_passed_over
 from provisioner.sim.heap import push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import append, unlink
+from provisioner.sim.memory import take
 from provisioner.sim.queueing import queue_preempted
 from provisioner.sim.state import (
     DECODES,
@@ -58,7 +59,11 @@ def _choose(world: World, number: int, task: int) -> int:
     """
     machine = world.machines[number]
     if world.tasks[task].list != PREEMPTED:
-        machine.used_kv += _kv_tokens(world, task)
+        take(machine, _kv_tokens(world, task), machine.start_s)
+        if task < len(world.requests):
+            world.requests[task].prompt_start_s = machine.start_s
+        else:
+            world.requests[task - len(world.requests)].decode_start_s = machine.start_s
     world.tasks[task].is_chosen = True
     world.chosen[world.clock[0].chosen] = task
     world.clock[0].chosen += 1

@@ -41,3 +41,6 @@ if hasattr(DefaultOptions, "_nrt"):
     _options["_nrt"] = False
 
 jit: Callable[[_Function], _Function] = numba.njit(**_options)
+
+# For what happens seldom: called, so that the event loop compiles faster and is no larger for it.
+jit_apart: Callable[[_Function], _Function] = numba.njit(**_options | {"forceinline": False})

@@ -1,9 +1,10 @@
-"""The event loop: arrivals, ends of runs, ends of transfers (Splitwise, sections IV-A to IV-C).
+"""The event loop: arrivals, ends of runs, ends of transfers, failures (Splitwise, sections IV-A to IV-C).
 
 Events are ordered by (time, priority, sequence): at one moment ends of runs come first by machine, then
-ends of transfers by request, then arrivals in their order; machines start new runs only after all events
-of the moment are in, so that simultaneous arrivals share a batch. A run of equal iterations is one event
-(`timing`): work grows with requests, not with tokens.
+ends of transfers by request, then failures all together, then requests that restart in order of their
+first arrival, then arrivals in their order; machines start new runs only after all events of the moment
+are in, so that simultaneous arrivals share a batch. A run of equal iterations is one event (`timing`):
+work grows with requests, not with tokens.
 """
 
 from __future__ import annotations
@@ -11,67 +12,39 @@ from __future__ import annotations
 import numpy as np
 
 from provisioner.sim.ageing import leave_ageing
-from provisioner.sim.batching import fits_memory
+from provisioner.sim.failure import fail
 from provisioner.sim.heap import pop
-from provisioner.sim.jit import jit
+from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import unlink
-from provisioner.sim.queueing import queue_behind_prompt, queue_decode, queue_prompt
+from provisioner.sim.queueing import queue_decode, queue_prompt
 from provisioner.sim.routing import route
-from provisioner.sim.running import cut_run, finished_decode, start_run
+from provisioner.sim.running import count_time, finished_decode
 from provisioner.sim.state import RUNNING_PROMPTS, World
 from provisioner.sim.transfer import free, send
-
-
-@jit
-def _make_ready(world: World, number: int) -> None:
-    if not world.machines[number].is_ready:
-        world.machines[number].is_ready = True
-        world.scratch[2 * len(world.requests) + world.clock[0].ready] = number
-        world.clock[0].ready += 1
-
-
-@jit
-def _start_ready(world: World, now: float) -> None:
-    for place in range(world.clock[0].ready):
-        number = world.scratch[2 * len(world.requests) + place]
-        world.machines[number].is_ready = False
-        start_run(world, number, now)
-    world.clock[0].ready = 0
-
-
-@jit
-def _could_join(world: World, number: int, task: int, now: float) -> None:
-    """A task could join: start its machine if that is idle, or end the run where the task could join."""
-    machine, rules = world.machines[number], world.rules
-    if machine.iterations == 0:
-        if fits_memory(world, number, task):
-            _make_ready(world, number)
-    elif task < len(world.requests):
-        if not rules.long_prompts_wait or world.requests[task].prompt_tokens <= rules.max_batch_tokens:
-            cut_run(world, number, now)
-    elif machine.decodes < min(rules.max_batch_requests, rules.max_batch_tokens):
-        cut_run(world, number, now)
+from provisioner.sim.waking import could_join, follow_prompt, make_ready, memory_freed, start_ready
 
 
 @jit
 def _arrive(world: World, number: int, now: float) -> None:
-    route(world, number, now)
     request = world.requests[number]
-    machine = world.machines[request.prompt_machine]
-    decode = len(world.requests) + number
-    world.tasks[decode].remaining = request.output_tokens - 1
-    queue_prompt(world, machine, number)
-    _could_join(world, request.prompt_machine, number, now)
+    request.first_token_s = request.finish_s = request.prompt_start_s = request.decode_start_s = np.inf
+    request.transfer_s = np.nan
+    request.next_transfer = -1
+    route(world, number, now)
+    if request.prompt_machine < 0:
+        return
+    world.tasks[len(world.requests) + number].remaining = request.output_tokens - 1
+    queue_prompt(world, world.machines[request.prompt_machine], number)
+    could_join(world, request.prompt_machine, number, now)
     if request.prompt_machine == request.token_machine:
-        queue_behind_prompt(world, machine, decode)
-        if machine.iterations > 0:
-            _could_join(world, request.prompt_machine, decode, now)
+        follow_prompt(world, number, now)
 
 
 @jit
 def _end_transfer(world: World, number: int, now: float) -> None:
     request = world.requests[number]
     if not request.is_sending:
+        world.clock[0].retrying -= 1
         send(world, number, now)
         return
     request.is_sending = False
@@ -81,14 +54,8 @@ def _end_transfer(world: World, number: int, now: float) -> None:
     source.reserved_kv -= kv_tokens
     free(world, request.prompt_machine, kv_tokens, now)
     queue_decode(world, world.machines[request.token_machine], decode)
-    _could_join(world, request.token_machine, decode, now)
-    if source.waiting > 0:
-        # Memory is free, which any waiting task may have lacked.
-        if source.iterations == 0:
-            if fits_memory(world, request.prompt_machine, source.oldest):
-                _make_ready(world, request.prompt_machine)
-        elif source.decodes < min(world.rules.max_batch_requests, world.rules.max_batch_tokens):
-            cut_run(world, request.prompt_machine, now)
+    could_join(world, request.token_machine, decode, now)
+    memory_freed(world, request.prompt_machine, now)
 
 
 @jit
@@ -102,7 +69,7 @@ def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     free(world, request.token_machine, kv_tokens, now)
 
 
-@jit
+@jit_apart
 def _finish_with_prompt(world: World, number: int, now: float) -> None:
     """A request of one output token ends with its prompt: nothing is sent or decoded."""
     request = world.requests[number]
@@ -136,6 +103,7 @@ def _end_prompt(world: World, number: int, now: float) -> None:
 @jit
 def _end_run(world: World, number: int, now: float) -> None:
     machine = world.machines[number]
+    count_time(world, number, now)
     world.clock[0].iterations += machine.iterations
     machine.iteration += machine.iterations
     machine.context += machine.decodes * machine.iterations
@@ -152,31 +120,46 @@ def _end_run(world: World, number: int, now: float) -> None:
         unlink(world.tasks, machine, prompt)
         _end_prompt(world, prompt, now)
         prompt = machine.head[RUNNING_PROMPTS]
-    _make_ready(world, number)
+    make_ready(world, number)
+
+
+@jit
+def _happen(world: World, item: int, now: float) -> None:
+    n, m = len(world.requests), len(world.machines)
+    if item < m:
+        _end_run(world, item, now)
+    elif item < m + n:
+        _end_transfer(world, item - m, now)
+    else:
+        fail(world, item - m - n, now)
 
 
 @jit
 def run_events(world: World) -> None:
     """Run until nothing is left to happen: every request is finished, or waits for room it never gets."""
     events, requests = world.events, world.requests
+    first_restart = len(requests) + 2 * len(world.machines)
     next_arrival = 0
     now = 0.0
     while True:
         event_s = events.key[events.items[0, 0]] if events.size[0] > 0 else np.inf
         arrival_s = requests[next_arrival].arrival_s if next_arrival < len(requests) else np.inf
         if world.clock[0].ready > 0 and min(event_s, arrival_s) > now:
-            _start_ready(world, now)
+            start_ready(world, now)
             continue
-        now = min(event_s, arrival_s)
-        if now == np.inf:
+        if arrival_s == np.inf and events.size[0] == world.clock[0].retrying:
+            # Nothing but transfers to be tried again: no memory will ever be free for them.
+            world.clock[0].end_s = now
             return
+        now = min(event_s, arrival_s)
         world.clock[0].events += 1
         if arrival_s < event_s:
-            _arrive(world, next_arrival, now)
+            arriving = next_arrival
             next_arrival += 1
         else:
             item = pop(events, 0)
-            if item < len(world.machines):
-                _end_run(world, item, now)
-            else:
-                _end_transfer(world, item - len(world.machines), now)
+            if item < first_restart:
+                _happen(world, item, now)
+                continue
+            arriving = item - first_restart
+        _arrive(world, arriving, now)

@@ -112,16 +112,39 @@ def _split(world: World, prompt_tokens: int, kv_tokens: int, now: float) -> tupl
 
 @jit
 def route(world: World, number: int, now: float) -> None:
-    """Choose both machines of an arriving request and enter it in the books."""
+    """Choose both machines of an arriving request and enter it in the books; without any machine it stays out."""
     request = world.requests[number]
     kv_tokens = request.prompt_tokens + request.output_tokens
     if world.rules.is_colocated:
         request.prompt_machine = request.token_machine = _shortest_queue(world, MIXED)
     else:
         request.prompt_machine, request.token_machine = _split(world, request.prompt_tokens, kv_tokens, now)
+    if request.prompt_machine < 0:
+        return
     world.machines[request.prompt_machine].pending_tokens += request.prompt_tokens
     world.machines[request.token_machine].pending_tokens += 1
     world.machines[request.token_machine].reserved_kv += kv_tokens
     if request.prompt_machine != request.token_machine:
         prompt_kv = request.prompt_tokens + world.rules.first_token_kv
         world.machines[request.prompt_machine].reserved_kv += prompt_kv
+
+
+@jit
+def reroute_decode(world: World, number: int, now: float) -> None:
+    """Choose another token machine for a request whose own has failed, and move its books; its prompt stays."""
+    request = world.requests[number]
+    kv_tokens = request.prompt_tokens + request.output_tokens
+    target = _token_machine(world, kv_tokens)
+    if target < 0:
+        target = _least_reserved(world, PROMPT)
+        if target >= 0:
+            borrow(world, target, now)
+        else:
+            target = _shortest_queue_of_all(world)
+    world.machines[request.token_machine].pending_tokens -= 1
+    world.machines[request.token_machine].reserved_kv -= kv_tokens
+    request.token_machine = target
+    world.machines[target].pending_tokens += 1
+    world.machines[target].reserved_kv += kv_tokens
+    if target == request.prompt_machine:
+        world.machines[target].reserved_kv -= request.prompt_tokens + world.rules.first_token_kv

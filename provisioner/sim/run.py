@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
+from provisioner.domain.failures import Failures
 from provisioner.domain.machine import Machine
 from provisioner.domain.model import Model
 from provisioner.domain.scheduling import Scheduling
@@ -38,12 +39,26 @@ class Simulation:
         Seconds from the start of measuring; infinite for a request that never gets that far.
     prompt_machine, token_machine : (n,) int64
         Machine numbers: prompt machines first, then token machines.
+    prompt_start_s, decode_start_s : (n,) float64
+        When its prompt was first in a batch, and its decode; infinite where it never was.
+    transfer_s : (n,) float64
+        How long its KV-cache transfer shows; NaN where there is none.
+    restarts : (n,) int64
+        How often it was started anew because a machine failed; all times are of the last attempt.
     prompt_busy_s, decode_busy_s, mixed_busy_s : (m,) float64
         Seconds each machine spent in iterations of prompts alone, of decodes alone, and of both.
     mixed_pool_s : (m,) float64
         Seconds each machine was on loan to the mixed pool.
     peak_tokens, peak_decodes, peak_kv : (m,) int64
         Each machine's most tokens in an iteration with prompts, decodes in one without, and KV-cache tokens.
+    kv_token_s : (m,) float64
+        KV-cache held, in tokens times seconds, until `end_s`.
+    batch_time_s : (pools, b) float64
+        Seconds that each pool's machines spent in batches of each size in requests, from 0.
+    pool_sizes : tuple of int
+        Machines of each of the design's pools, in the order of `Design.machines`.
+    end_s : float
+        When the last thing happened.
     events, iterations : int
         How much work the simulation was, and how many iterations it stands for.
     """
@@ -53,6 +68,10 @@ class Simulation:
     finish_s: Floats
     prompt_machine: Ints
     token_machine: Ints
+    prompt_start_s: Floats
+    decode_start_s: Floats
+    transfer_s: Floats
+    restarts: Ints
     prompt_busy_s: Floats
     decode_busy_s: Floats
     mixed_busy_s: Floats
@@ -60,8 +79,10 @@ class Simulation:
     peak_tokens: Ints
     peak_decodes: Ints
     peak_kv: Ints
+    kv_token_s: Floats
+    batch_time_s: Floats
     pool_sizes: tuple[int, ...]
-    """Machines of each of the design's pools, in the order of `Design.machines`."""
+    end_s: float
     events: int
     iterations: int
 
@@ -124,11 +145,18 @@ class Network:
         rows.kind = np.arange(len(rows))
         return cls(design, _rules(design.scheduling, is_colocated=design.is_mixed), _timing(models), rows)
 
-    def simulate(self, prompt_machines: int, token_machines: int, trace: RequestTrace) -> Simulation:
+    def simulate(
+        self, prompt_machines: int, token_machines: int, trace: RequestTrace, failures: Failures | None = None
+    ) -> Simulation:
         """Serve the trace until everything that can happen has happened.
 
         The counts are those of `domain.cluster.Cluster`: a design of mixed machines has its count in
         `prompt_machines`. An empty trace gives an empty result.
+
+        Raises
+        ------
+        InputError
+            If a machine fails that there is not.
         """
         counts: tuple[int, ...] = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
         machines = np.repeat(self.machine_rows, counts).view(np.recarray)
@@ -136,7 +164,15 @@ class Network:
         requests.arrival_s = trace.arrival_s
         requests.prompt_tokens = trace.prompt_tokens
         requests.output_tokens = trace.output_tokens
-        world = make_world(self.rules, self.timing, requests, machines)
+        if failures is not None and len(failures) and failures.machine.max() >= len(machines):
+            raise InputError(
+                Fault(
+                    problem="a machine fails that there is not",
+                    value=int(failures.machine.max()),
+                    allowed=f"numbers up to {len(machines) - 1}",
+                )
+            )
+        world = make_world(self.rules, self.timing, requests, machines, failures)
         run_events(world)
         clock = world.clock[0]
         return Simulation(
@@ -145,6 +181,10 @@ class Network:
             finish_s=requests.finish_s.copy(),
             prompt_machine=requests.prompt_machine.copy(),
             token_machine=requests.token_machine.copy(),
+            prompt_start_s=requests.prompt_start_s.copy(),
+            decode_start_s=requests.decode_start_s.copy(),
+            transfer_s=requests.transfer_s.copy(),
+            restarts=requests.restarts.astype(np.int64),
             prompt_busy_s=machines.prompt_busy_s.copy(),
             decode_busy_s=machines.decode_busy_s.copy(),
             mixed_busy_s=machines.mixed_busy_s.copy(),
@@ -152,18 +192,25 @@ class Network:
             peak_tokens=machines.peak_tokens.copy(),
             peak_decodes=machines.peak_decodes.copy(),
             peak_kv=machines.peak_kv.copy(),
+            kv_token_s=machines.kv_token_s + machines.used_kv * clock.end_s,
+            batch_time_s=_trimmed(world.batch_time_s[self.machine_rows.home]),
             pool_sizes=counts,
+            end_s=float(clock.end_s),
             events=int(clock.events),
             iterations=int(clock.iterations),
         )
 
 
 def simulate(
-    cluster: Cluster, model: Model, performance: Mapping[str, PerformanceModel], trace: RequestTrace
+    cluster: Cluster,
+    model: Model,
+    performance: Mapping[str, PerformanceModel],
+    trace: RequestTrace,
+    failures: Failures | None = None,
 ) -> Simulation:
     """Simulate one cluster once: `Network.of` and `Network.simulate` in one call."""
     network = Network.of(cluster.design, model, performance)
-    return network.simulate(cluster.prompt_machines, cluster.token_machines, trace)
+    return network.simulate(cluster.prompt_machines, cluster.token_machines, trace, failures)
 
 
 def _check_weights_fit(model: Model, machine: Machine) -> None:
@@ -209,6 +256,12 @@ def _timing(models: list[PerformanceModel]) -> Timing:
         gamma=np.array([model.gamma_s_per_token for model in models]),
         mixed_factor=np.array([model.mixed_factor for model in models]),
     )
+
+
+def _trimmed(times_s: Floats) -> Floats:
+    """Without the sizes beyond the largest that occurred."""
+    sizes = np.flatnonzero(times_s.any(axis=0))
+    return times_s[:, : (sizes[-1] + 1 if len(sizes) else 1)].copy()
 
 
 def _padded(rows: list[Floats]) -> NDArray[np.float64]:

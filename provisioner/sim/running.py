@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from provisioner.sim.batching import choose_batch
-from provisioner.sim.heap import pop, push
+from provisioner.sim.heap import pop, push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
 from provisioner.sim.routing import give_back
-from provisioner.sim.state import World
+from provisioner.sim.state import LISTS, World
 from provisioner.sim.timing import decode_base_s, decodes_s, decodes_within, prefill_s
 
 
 @jit
 def start_run(world: World, number: int, now: float) -> None:
     """Choose a batch and set the event at which its run ends; a machine with nothing to run is idle."""
-    choose_batch(world, number)
     machine = world.machines[number]
+    machine.start_s = now
+    choose_batch(world, number)
     machine.peak_kv = max(machine.peak_kv, machine.used_kv)
     if machine.prompts > 0:
         duration_s = _start_iteration(world, number)
@@ -25,7 +26,6 @@ def start_run(world: World, number: int, now: float) -> None:
         if machine.waiting == 0:
             give_back(world, number, now)
         return
-    machine.start_s = now
     push(world.events, 0, number, now + duration_s)
 
 
@@ -75,6 +75,37 @@ def cut_run(world: World, number: int, now: float) -> None:
         machine.decode_busy_s -= world.events.key[number] - end_s
         machine.iterations = iterations
         push(world.events, 0, number, end_s)
+
+
+@jit
+def void_run(world: World, number: int, now: float) -> None:
+    """The machine fails: its run ends at once, without result; its batch and its queues are empty."""
+    machine, finishing = world.machines[number], world.finishing
+    if machine.iterations > 0:
+        left_s = world.events.key[number] - now
+        if machine.prompts == 0:
+            machine.decode_busy_s -= left_s
+        elif machine.decodes == 0:
+            machine.prompt_busy_s -= left_s
+        else:
+            machine.mixed_busy_s -= left_s
+        count_time(world, number, now)
+        remove(world.events, 0, number)
+        machine.iterations = 0
+    while finishing.size[number] > 0:
+        pop(finishing, number)
+    for kind in range(LISTS):
+        machine.head[kind] = machine.tail[kind] = -1
+    machine.oldest = -1
+    machine.waiting = machine.prompts = machine.prompt_tokens = machine.decodes = machine.context = 0
+    machine.is_ready = False
+
+
+@jit
+def count_time(world: World, number: int, now: float) -> None:
+    """Enter a run that ends now among the times spent at each batch size."""
+    machine = world.machines[number]
+    world.batch_time_s[machine.home, machine.prompts + machine.decodes] += now - machine.start_s
 
 
 @jit

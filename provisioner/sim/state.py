@@ -15,17 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from provisioner.domain.failures import Failures
 from provisioner.sim.heap import Heap, make_heap
 
 Records = Any
 """A one-dimensional numpy record array: fields by attribute, in compiled code and in plain Python."""
 
-# Pools of the cluster scheduler.
-PROMPT, TOKEN, MIXED = 0, 1, 2
+# Pools of the cluster scheduler. Nothing is routed to the pool of failed machines.
+PROMPT, TOKEN, MIXED, FAILED = 0, 1, 2, 3
 
-# Lists of a machine that a task can stand in: three queues, and what runs, in order of joining the batch.
-PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = 0, 1, 2, 3, 4
-LISTS = 5
+# Lists of a machine that a task can stand in: none, three queues, and what runs, in order of joining the batch.
+NOWHERE, PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = 0, 1, 2, 3, 4, 5
+LISTS = 6
 
 REQUEST = np.dtype(
     [
@@ -33,11 +34,15 @@ REQUEST = np.dtype(
         ("arrival_s", "f8"),
         ("prompt_tokens", "i8"),
         ("output_tokens", "i8"),
-        # Filled: infinite where it never happens, -1 before arrival.
+        # Filled, from its arrival on, and by its last attempt: infinite where it never happens, -1 where nothing is.
         ("first_token_s", "f8"),
         ("finish_s", "f8"),
         ("prompt_machine", "i8"),
         ("token_machine", "i8"),
+        ("prompt_start_s", "f8"),
+        ("decode_start_s", "f8"),  # first admitted to a batch of decodes
+        ("transfer_s", "f8"),  # how long the transfer shows, NaN without one
+        ("restarts", "i4"),
         # Kept.
         ("is_sending", "?"),  # its KV-cache is on the way
         ("next_transfer", "i8"),  # behind it in the line for room at its token machine
@@ -51,7 +56,7 @@ TASK = np.dtype(
         ("before", "i4"),
         ("younger", "i4"),  # neighbours in the order of ageing
         ("older", "i4"),
-        ("list", "i4"),  # which list it stands in
+        ("list", "i4"),  # which list it stands in, or stood in last; nowhere before its first
         ("is_chosen", "?"),  # for the batch at hand
         ("behind_prompt", "?"),  # a queued decode whose prompt is not done
         ("passed_over", "i8"),  # times passed over; while it waits, less the machine's choices by then
@@ -96,6 +101,7 @@ MACHINE = np.dtype(
         ("base_s", "f8"),  # f(b) of a run of decodes
         ("is_cut", "?"),  # ends at a set iteration, whatever comes
         ("is_ready", "?"),  # to be started once all events of this moment are in
+        ("is_freed", "?"),  # a failure elsewhere has freed memory here
         # Filled.
         ("prompt_busy_s", "f8"),
         ("decode_busy_s", "f8"),
@@ -104,11 +110,22 @@ MACHINE = np.dtype(
         ("peak_tokens", "i8"),  # most prompt tokens, with decodes, in an iteration that had prompts
         ("peak_decodes", "i8"),  # most decodes in an iteration that had none
         ("peak_kv", "i8"),
+        ("kv_token_s", "f8"),  # KV-cache tokens times seconds, entered where memory is taken and where it is freed
     ],
     align=True,
 )
 
-CLOCK = np.dtype([("next_turn", "i8"), ("ready", "i8"), ("chosen", "i8"), ("events", "i8"), ("iterations", "i8")])
+CLOCK = np.dtype(
+    [
+        ("next_turn", "i8"),
+        ("ready", "i8"),
+        ("chosen", "i8"),
+        ("events", "i8"),
+        ("iterations", "i8"),
+        ("retrying", "i8"),  # transfers to be tried again
+        ("end_s", "f8"),  # the last event
+    ]
+)
 
 
 class Rules(NamedTuple):
@@ -151,31 +168,47 @@ class World(NamedTuple):
     clock: Records
     """One record: the counters of the whole simulation."""
     events: Heap
-    """Run ends (item: machine) and transfer ends (item: machines + request) by time."""
+    """By time, and by item number among equals; for m machines and n requests, from item number
+
+    - 0: ends of runs, by machine;
+    - m: ends of transfers, or another try, by request;
+    - m + n: failures, by machine;
+    - 2m + n: requests routed anew, by request.
+    """
     finishing: Heap
     """Running decodes by the machine's iteration in which they end, one heap a machine."""
     chosen: NDArray[np.int32]
     """Tasks chosen for the batch at hand."""
     scratch: NDArray[np.int32]
     """Tasks being sorted, and machines that are ready."""
+    batch_time_s: NDArray[np.float64]
+    """(pools, requests + 1): seconds spent in batches of each size, by the machine's own pool."""
 
 
-def make_world(rules: Rules, timing: Timing, requests: Records, machines: Records) -> World:
+def make_world(
+    rules: Rules, timing: Timing, requests: Records, machines: Records, failures: Failures | None = None
+) -> World:
     """The empty state at time 0, with room for every task: nothing is allocated while the kernel runs.
 
-    `requests` and `machines` have their given fields set; their other fields are set here.
+    `requests` and `machines` have their given fields set, and their other fields zero.
     """
     n, m = len(requests), len(machines)
-    requests.first_token_s = np.inf
-    requests.finish_s = np.inf
-    for field in ("prompt_machine", "token_machine", "next_transfer"):
-        requests[field] = -1
     for field in ("head", "tail", "oldest", "first_transfer", "last_transfer"):
         machines[field] = -1
     machines.pool = machines.home
     machines.turn = np.arange(m)
     clock = np.zeros(1, CLOCK).view(np.recarray)
     clock.next_turn = m
+    items = m + n if failures is None else 2 * (m + n)
+    events = make_heap(1, items, items, np.float64)
+    if failures is not None:
+        # In order of time, and of machines among equals, they are a heap as they stand.
+        failing = m + n + failures.machine
+        events.items[0, : len(failing)] = failing
+        events.key[failing] = failures.time_s
+        events.slot[failing] = np.arange(len(failing))
+        events.size[0] = len(failing)
+    largest_batch = min(rules.max_batch_requests, n)
     return World(
         rules=rules,
         timing=timing,
@@ -183,8 +216,9 @@ def make_world(rules: Rules, timing: Timing, requests: Records, machines: Record
         tasks=np.zeros(2 * n, TASK).view(np.recarray),
         machines=machines,
         clock=clock,
-        events=make_heap(1, m + n, m + n, np.float64),
-        finishing=make_heap(m, min(rules.max_batch_requests, n) + 1, 2 * n, np.int64),
-        chosen=np.zeros(min(rules.max_batch_requests, n) + 1, np.int32),
+        events=events,
+        finishing=make_heap(m, largest_batch + 1, 2 * n, np.int64),
+        chosen=np.zeros(largest_batch + 1, np.int32),
         scratch=np.zeros(2 * n + m, np.int32),
+        batch_time_s=np.zeros((3, largest_batch + 1)),
     )

@@ -7,8 +7,9 @@ never less than the residue. Either way the destination must have room first.
 
 from __future__ import annotations
 
-from provisioner.sim.heap import push
+from provisioner.sim.heap import push, remove
 from provisioner.sim.jit import jit
+from provisioner.sim.memory import give_up, take
 from provisioner.sim.state import World
 from provisioner.sim.timing import prefill_s
 
@@ -35,9 +36,10 @@ def _start(world: World, number: int, now: float) -> bool:
     kv_tokens = request.prompt_tokens + world.rules.first_token_kv
     if target.used_kv + kv_tokens > target.kv_capacity:
         return False
-    target.used_kv += kv_tokens
+    take(target, kv_tokens, now)
     request.is_sending = True
-    push(world.events, 0, len(world.machines) + number, now + _visible_s(world, number))
+    request.transfer_s = _visible_s(world, number)
+    push(world.events, 0, len(world.machines) + number, now + request.transfer_s)
     return True
 
 
@@ -50,6 +52,7 @@ def send(world: World, number: int, now: float) -> None:
         return
     if retry_s > 0.0:
         push(world.events, 0, len(world.machines) + number, now + retry_s)
+        world.clock[0].retrying += 1
     elif target.first_transfer < 0:
         target.first_transfer = target.last_transfer = number
     else:
@@ -60,7 +63,38 @@ def send(world: World, number: int, now: float) -> None:
 @jit
 def free(world: World, number: int, kv_tokens: int, now: float) -> None:
     """Free memory of a machine: transfers that waited for it start, first come first served."""
+    give_up(world.machines[number], kv_tokens, now)
+    start_waiting(world, number, now)
+
+
+@jit
+def start_waiting(world: World, number: int, now: float) -> None:
+    """Start the transfers that wait for room at a machine, up to the first that finds none."""
     machine = world.machines[number]
-    machine.used_kv -= kv_tokens
     while machine.first_transfer >= 0 and _start(world, machine.first_transfer, now):
         machine.first_transfer = world.requests[machine.first_transfer].next_transfer
+
+
+@jit
+def stop(world: World, number: int) -> None:
+    """Take back a transfer that is under way or waits for room."""
+    request = world.requests[number]
+    event = len(world.machines) + number
+    if world.events.slot[event] >= 0:
+        remove(world.events, 0, event)
+        if not request.is_sending:
+            world.clock[0].retrying -= 1
+    else:
+        target = world.machines[request.token_machine]
+        leader = -1
+        other = target.first_transfer
+        while other != number:
+            leader = other
+            other = world.requests[other].next_transfer
+        if leader < 0:
+            target.first_transfer = request.next_transfer
+        else:
+            world.requests[leader].next_transfer = request.next_transfer
+        if target.last_transfer == number:
+            target.last_transfer = leader
+    request.next_transfer = -1

@@ -1,0 +1,143 @@
+"""`provision whatif`: a given cluster before and after something changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from provisioner.cli.options import Outputs, Question, shared
+from provisioner.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from provisioner.cli.question import Setting
+    from provisioner.domain.cluster import Cluster
+    from provisioner.domain.failures import Failures
+    from provisioner.search import Evaluation
+
+EXAMPLE = """Examples: provision whatif --design HH --cluster 27,5 --target-rps 70 --fail token=1;
+provision whatif --design HH --cluster 27,5 --target-rps 70 --workload coding:0.7 --workload conversation:0.3"""
+
+
+@shared(Question, Outputs)
+def whatif(
+    question: Question,
+    outputs: Outputs,
+    *,
+    design: Annotated[str, typer.Option(help="A design by name or file.")],
+    cluster: Annotated[str, typer.Option(help="Machines: 27,3 or, for mixed ones, 40.", metavar="P,T")],
+    fail: Annotated[
+        str | None, typer.Option(help="Machines lost; requests on them restart.", metavar="prompt=1,token=1")
+    ] = None,
+    fail_at: Annotated[
+        float | None, typer.Option(help="When they are lost.", metavar="S", show_default="half of the time", min=0)
+    ] = None,
+    scale_prompt: Annotated[float, typer.Option(help="Prompts so many times as long.", metavar="FACTOR")] = 1.0,
+    scale_output: Annotated[float, typer.Option(help="Outputs so many times as long.", metavar="FACTOR")] = 1.0,
+    before_workload: Annotated[
+        list[str] | None, typer.Option(help="The workload before the change.", show_default="the same")
+    ] = None,
+    before_model: Annotated[
+        str | None, typer.Option(help="The model before the change.", show_default="the same")
+    ] = None,
+    before_rps: Annotated[
+        float | None, typer.Option(help="The rate before the change.", metavar="RPS", show_default="the same")
+    ] = None,
+) -> None:
+    """Judge a cluster after a change, beside what it was before: a workload, model or rate, failures, `--set`."""
+    from provisioner.cli import output
+    from provisioner.cli.console import note
+    from provisioner.cli.question import parse_cluster, prepare, resolve
+    from provisioner.report import answer, change
+    from provisioner.traces import Stretched
+
+    output.check(outputs)
+    _check_factors(scale_prompt, scale_output)
+    after = prepare(question, [design])
+    parsed = parse_cluster(after.designs[0], cluster)
+    failures = _failures(fail, fail_at, parsed, after.scenario.span_s)
+    if (scale_prompt, scale_output) != (1.0, 1.0):
+        stretched = Stretched(after.scenario.demand, scale_prompt, scale_output)
+        after = replace(after, scenario=replace(after.scenario, demand=stretched))
+    earlier = replace(
+        question,
+        set=None,
+        workload=before_workload or question.workload,
+        model=before_model or question.model,
+        target_rps=before_rps or question.target_rps,
+    )
+    before = resolve(earlier, [design])
+    found = (_evaluated(before, cluster, None), _evaluated(after, cluster, failures))
+    for text in found[1].warnings:
+        note(text, quiet=question.quiet)
+    changes = {
+        "fail": fail,
+        "fail_at_s": float(failures.time_s[0]) if failures is not None else None,
+        "scale_prompt": scale_prompt,
+        "scale_output": scale_output,
+    }
+    output.hand_out(
+        outputs,
+        answer={
+            **answer.of_evaluation(found[1], {**after.inputs, **changes}),
+            "before": {"inputs": before.inputs, "status": answer.status_of(found[0]), **answer.judged(found[0])},
+        },
+        table=lambda: change.table(*found, f"{parsed.design.name} {parsed.label}: {before.title}, then {after.title}"),
+        csv=lambda: answer.table_csv(
+            [{"when": when, **answer.row(e)} for when, e in zip(("before", "after"), found, strict=True)]
+        ),
+    )
+    if not found[1].is_feasible:
+        raise typer.Exit(3)
+
+
+def _evaluated(setting: Setting, cluster: str, failures: Failures | None) -> Evaluation:
+    from provisioner.cli.question import parse_cluster
+    from provisioner.search import Judge
+
+    design = setting.designs[0]
+    judge = Judge(design, setting.scenario, setting.precision, failures)
+    return judge.evaluate(parse_cluster(design, cluster), whole=True)
+
+
+def _check_factors(*factors: float) -> None:
+    if not all(0 < factor <= 1000 for factor in factors):  # noqa: PLR2004
+        raise InputError(
+            Fault(
+                problem="out of range",
+                field="--scale-prompt, --scale-output",
+                value=factors,
+                allowed="above 0, to 1000",
+            )
+        )
+
+
+def _failures(text: str | None, at_s: float | None, cluster: Cluster, span_s: float) -> Failures | None:
+    """The first machines of each pool that was named, all lost at one moment.
+
+    Raises
+    ------
+    InputError
+        If a pool is not the design's, or has fewer machines than are to fail.
+    """
+    if text is None:
+        return None
+    from provisioner.domain.failures import Failures
+
+    pools = {"mixed": 0} if cluster.design.is_mixed else {"prompt": 0, "token": cluster.prompt_machines}
+    counts = dict(zip(pools, cluster.counts, strict=True))
+    lost: list[int] = []
+    for part in text.split(","):
+        pool, _, count = part.strip().partition("=")
+        if pool not in pools or not count.isdecimal() or not 0 < int(count) <= counts[pool]:
+            raise InputError(
+                Fault(
+                    problem="cannot fail",
+                    field="--fail",
+                    value=part,
+                    allowed=", ".join(f"{name}=1 to {name}={most}" for name, most in counts.items()),
+                )
+            )
+        lost.extend(range(pools[pool], pools[pool] + int(count)))
+    return Failures.of((span_s / 2 if at_s is None else at_s, machine) for machine in sorted(set(lost)))

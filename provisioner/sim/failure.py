@@ -1,0 +1,151 @@
+"""Machines that fail, and what becomes of their requests (Splitwise, IV-E: they restart from scratch).
+
+A failed machine is out of all pools for the rest of the run: nothing is routed to it, its run has no
+result, its memory is lost. Of the requests that it was to serve
+
+- those whose prompt or decode waits or runs there, whose finished KV-cache waits there to be sent, or
+  whose KV-cache is on the way from or to it leave the books of both their machines and are routed anew;
+- those that have nothing on it yet, but were to decode there, only get another token machine.
+
+All failures of a moment count as one. Memory that they free elsewhere is for transfers waiting there
+first, then other token machines are chosen, then the restarting requests are routed, each in order of
+arrival. A request that restarts keeps its number, and with it its place by arrival among decodes and
+among tasks passed over equally often; as a prompt it stands last in its machine's line.
+
+A repair would be one more range of events, which gives the machine back to its own pool.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from provisioner.sim.heap import pop, push
+from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.memory import give_up
+from provisioner.sim.queueing import queue_decode
+from provisioner.sim.routing import give_back, reroute_decode
+from provisioner.sim.running import void_run
+from provisioner.sim.state import DECODES, FAILED, NOWHERE, RUNNING_PROMPTS, World
+from provisioner.sim.transfer import send, start_waiting, stop
+from provisioner.sim.waking import could_join, follow_prompt, memory_freed
+
+
+@jit_apart
+def fail(world: World, number: int, now: float) -> None:
+    """A machine fails, and with it all others that fail at this moment."""
+    m, n = len(world.machines), len(world.requests)
+    events = world.events
+    _leave(world, number, now)
+    while events.size[0] > 0 and events.key[events.items[0, 0]] == now and events.items[0, 0] < 2 * m + n:
+        _leave(world, pop(events, 0) - m - n, now)
+    for request in range(n):
+        if _is_lost(world, request):
+            _withdraw(world, request, now)
+            _forget(world, request)
+            push(events, 0, 2 * m + n + request, now)
+    for machine in range(m):
+        if world.machines[machine].pool != FAILED:
+            start_waiting(world, machine, now)
+            if world.machines[machine].is_freed:
+                memory_freed(world, machine, now)
+        world.machines[machine].is_freed = False
+    for request in range(n):
+        if _is_under_way(world, request) and _has_failed(world, world.requests[request].token_machine):
+            _redirect(world, request, now)
+
+
+@jit
+def _leave(world: World, number: int, now: float) -> None:
+    """Take a machine out of service: out of its pool, its run void, its queues empty."""
+    give_back(world, number, now)
+    world.machines[number].pool = FAILED
+    void_run(world, number, now)
+
+
+@jit
+def _has_failed(world: World, number: int) -> bool:
+    return world.machines[number].pool == FAILED
+
+
+@jit
+def _is_under_way(world: World, number: int) -> bool:
+    """Whether a request has been routed, and is not finished."""
+    return world.requests[number].prompt_machine >= 0 and world.requests[number].finish_s == np.inf
+
+
+@jit
+def _is_at_token_machine(world: World, number: int) -> bool:
+    """Whether the KV-cache is complete where the decode waits or runs."""
+    return world.tasks[len(world.requests) + number].list != NOWHERE
+
+
+@jit
+def _is_lost(world: World, number: int) -> bool:
+    """Whether any part of a request's work or KV-cache is on a failed machine."""
+    if not _is_under_way(world, number):
+        return False
+    request = world.requests[number]
+    if _is_at_token_machine(world, number):
+        return _has_failed(world, request.token_machine)
+    return _has_failed(world, request.prompt_machine) or (
+        request.is_sending and _has_failed(world, request.token_machine)
+    )
+
+
+@jit
+def _withdraw(world: World, number: int, now: float) -> None:
+    """Leave the books and free the memory of both machines."""
+    request, tasks = world.requests[number], world.tasks
+    source, target = world.machines[request.prompt_machine], world.machines[request.token_machine]
+    decode = len(world.requests) + number
+    prompt_kv = request.prompt_tokens + world.rules.first_token_kv
+    target.pending_tokens -= 1
+    target.reserved_kv -= request.prompt_tokens + request.output_tokens
+    if _is_at_token_machine(world, number):
+        is_admitted = tasks[decode].list != DECODES
+        give_up(target, request.prompt_tokens + request.output_tokens if is_admitted else prompt_kv, now)
+        return
+    if request.prompt_machine != request.token_machine:
+        source.reserved_kv -= prompt_kv
+    if request.first_token_s == np.inf:
+        source.pending_tokens -= request.prompt_tokens
+        if tasks[number].list == RUNNING_PROMPTS:
+            give_up(source, prompt_kv, now)
+        return
+    give_up(source, prompt_kv, now)
+    source.is_freed = True
+    if request.is_sending:
+        give_up(target, prompt_kv, now)
+        target.is_freed = True
+    stop(world, number)
+
+
+@jit
+def _forget(world: World, number: int) -> None:
+    """A request is as it was before its arrival, but for the count of its restarts."""
+    request = world.requests[number]
+    decode = len(world.requests) + number
+    request.prompt_machine = request.token_machine = -1
+    request.is_sending = False
+    request.restarts += 1
+    world.tasks[decode].list = NOWHERE
+    world.tasks[decode].behind_prompt = False
+
+
+@jit
+def _redirect(world: World, number: int, now: float) -> None:
+    """Another machine decodes a request: its prompt has not ended, or its KV-cache waits for room."""
+    request = world.requests[number]
+    decode = len(world.requests) + number
+    is_waiting = request.first_token_s < np.inf
+    if is_waiting:
+        stop(world, number)
+    reroute_decode(world, number, now)
+    if request.token_machine != request.prompt_machine:
+        if is_waiting:
+            send(world, number, now)
+    elif is_waiting:
+        queue_decode(world, world.machines[request.token_machine], decode)
+        could_join(world, request.token_machine, decode, now)
+    else:
+        follow_prompt(world, number, now)

@@ -1,0 +1,400 @@
+"""The oracle: a plain, slow simulator with one event per iteration, to check the kernel against.
+
+It shares no code with `provisioner.sim`: lists instead of arrays, every iteration its own event instead of a
+closed form, every rule written as the specification has it (docs/model.md lists the readings). It says what
+should happen, not how to compute it fast.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+ITERATION_END, TRANSFER_END, ARRIVAL = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Limits and habits, under the names of `provisioner.domain.scheduling`."""
+
+    max_batch_requests: int = 512
+    max_batch_tokens: int = 2048
+    max_passed_over: int = 4
+    max_pending_tokens: int = 8192
+    layerwise_from_tokens: int = 512
+    first_token_in_prompt_kv: bool = False
+    long_prompts_wait: bool = False
+    transfer_retry_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A machine type: its curves as (x, seconds) points, its memory and its network."""
+
+    prefill: list[tuple[float, float]]
+    decode: list[tuple[float, float]]
+    gamma: float
+    mixed_factor: float
+    kv_capacity: int
+    kv_routable: int
+    kv_tokens_per_s: float
+    residue_s: float
+
+    def iteration_s(self, prompt_tokens: int, contexts: list[int]) -> float:
+        """One iteration over prompts of so many tokens in all, and decodes with such contexts."""
+        if prompt_tokens and contexts:
+            return self.mixed_factor * along(self.prefill, prompt_tokens + len(contexts))
+        if prompt_tokens:
+            return along(self.prefill, prompt_tokens)
+        return along(self.decode, len(contexts)) + self.gamma * sum(contexts)
+
+
+def along(points: list[tuple[float, float]], x: float) -> float:
+    """Linear between the points and beyond them."""
+    if len(points) == 1:
+        return points[0][1]
+    i = next((i for i in range(1, len(points) - 1) if x <= points[i][0]), len(points) - 1)
+    (x0, y0), (x1, y1) = points[i - 1], points[i]
+    return y0 + (x - x0) * ((y1 - y0) / (x1 - x0))
+
+
+@dataclass(eq=False)
+class Request:
+    number: int
+    arrival_s: float
+    prompt: int
+    output: int
+    generated: int = 0
+    first_token_s: float = math.inf
+    finish_s: float = math.inf
+    source: Machine = field(init=False)
+    target: Machine = field(init=False)
+
+
+@dataclass(eq=False)
+class Task:
+    """The prompt or the decode of a request."""
+
+    request: Request
+    is_prompt: bool
+    passed_over: int = 0
+    is_ready: bool = True
+    """False for a decode whose prompt is not done."""
+    was_admitted: bool = False
+
+    @property
+    def tokens(self) -> int:
+        return self.request.prompt if self.is_prompt else 1
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.passed_over, self.request.number
+
+
+@dataclass(eq=False)
+class Machine:
+    number: int
+    kind: Kind
+    home: str
+    pool: str = ""
+    pending: int = 0
+    reserved: int = 0
+    used: int = 0
+    queue: list[Task] = field(default_factory=list)
+    prompts: list[Task] = field(default_factory=list)
+    preempted: list[Task] = field(default_factory=list)
+    batch: list[Task] = field(default_factory=list)
+    running: bool = False
+    cut: bool = False
+    line: list[Request] = field(default_factory=list)
+
+    def join(self, task: Task) -> None:
+        """Queue behind those passed over less often by now, and as often but arrived before."""
+        place = bisect_right(self.queue, task.key, key=lambda other: other.key)
+        self.queue.insert(place, task)
+
+
+class Choice:
+    """One choice of a batch, rule by rule."""
+
+    def __init__(self, simulator: Simulator, machine: Machine) -> None:
+        self.simulator = simulator
+        self.rules = simulator.rules
+        self.machine = machine
+        self.chosen: list[Task] = []
+
+    def made(self) -> list[Task]:
+        self.take_overdue()
+        self.take_prompts()
+        for task in [*self.machine.preempted, *self.machine.batch]:  # rules 3 and 4
+            if task not in self.chosen and self.is_within_limits(task):
+                self.take(task)
+        self.take_by_arrival()
+        return self.chosen
+
+    def is_within_limits(self, task: Task) -> bool:
+        tokens = sum(each.tokens for each in self.chosen) + task.tokens
+        size = len(self.chosen)
+        return not size or (size < self.rules.max_batch_requests and tokens <= self.rules.max_batch_tokens)
+
+    def fits(self, task: Task) -> bool:
+        return self.simulator.fits(self.machine, task)
+
+    def take(self, task: Task) -> None:
+        self.machine.used += self.simulator.need(task)
+        task.was_admitted = True
+        self.chosen.append(task)
+
+    def take_overdue(self) -> None:
+        """Rule 1."""
+        for task in self.machine.queue:
+            if not task.is_ready or task.passed_over < self.rules.max_passed_over or not self.is_within_limits(task):
+                return
+            if self.fits(task):
+                self.take(task)
+
+    def take_prompts(self) -> None:
+        """Rule 2. Those taken already stand in line still, and count once more."""
+        for task in self.machine.prompts:
+            is_taken = task in self.chosen
+            if not self.is_within_limits(task) or (not is_taken and not self.fits(task)):
+                return
+            if not is_taken:
+                self.take(task)
+
+    def take_by_arrival(self) -> None:
+        """Rule 5."""
+        others = [task for task in self.machine.queue if task.is_ready and task not in self.chosen]
+        for task in sorted(others, key=lambda other: other.request.number):
+            if not self.is_within_limits(task) or not self.fits(task):
+                return
+            self.take(task)
+
+
+class Simulator:
+    """Serves the requests; `run` fills their times in."""
+
+    def __init__(self, requests: list[Request], machines: list[Machine], rules: Rules) -> None:
+        self.rules = rules
+        self.machines = machines
+        self.head = int(rules.first_token_in_prompt_kv)
+        self.pools: dict[str, list[Machine]] = {"prompt": [], "token": [], "mixed": []}
+        for machine in machines:
+            machine.pool = machine.home
+            self.pools[machine.home].append(machine)
+        self.is_colocated = not self.pools["prompt"]
+        self.events: list[tuple[float, int, int, object]] = []
+        self.retries = 0
+        self.ready: list[Machine] = []
+        for request in requests:
+            self.at(request.arrival_s, ARRIVAL, request.number, request)
+
+    def at(self, time_s: float, priority: int, number: int, what: object) -> None:
+        heapq.heappush(self.events, (time_s, priority, number, what))
+
+    def run(self) -> None:
+        while self.events and len(self.events) > self.retries:
+            self.now, priority, _, what = heapq.heappop(self.events)
+            if priority == ITERATION_END:
+                self.end_iteration(what)  # type: ignore[arg-type]
+            elif priority == TRANSFER_END:
+                self.end_transfer(*what)  # type: ignore[misc]
+            else:
+                self.arrive(what)  # type: ignore[arg-type]
+            if not self.events or self.events[0][0] > self.now:
+                ready, self.ready = self.ready, []
+                for machine in ready:
+                    self.start(machine)
+
+    # Cluster scheduler (system.md, 4).
+
+    def move(self, machine: Machine, pool: str) -> None:
+        self.pools[machine.pool].remove(machine)
+        machine.pool = pool
+        self.pools[pool].append(machine)
+
+    def route(self, request: Request) -> tuple[Machine, Machine]:
+        by_pending, by_reserved = (lambda m: m.pending), (lambda m: m.reserved)
+        if self.is_colocated:
+            machine = min(self.pools["mixed"], key=by_pending)
+            return machine, machine
+        source = target = None
+        for pool in ("prompt", "mixed"):
+            machine = min(self.pools[pool], key=by_pending, default=None)
+            if machine and (not machine.queue or machine.pending + request.prompt <= self.rules.max_pending_tokens):
+                source = machine
+                break
+        for pool in ("token", "mixed"):
+            machine = min(self.pools[pool], key=by_reserved, default=None)
+            if machine and machine.reserved + request.prompt + request.output <= machine.kind.kv_routable:
+                target = machine
+                break
+        if source is None and self.pools["token"]:
+            source = min(self.pools["token"], key=by_pending)
+            self.move(source, "mixed")
+        if target is None and self.pools["prompt"]:
+            target = min(self.pools["prompt"], key=by_reserved)
+            self.move(target, "mixed")
+        if source is None or target is None:
+            source = target = min(self.pools["prompt"] + self.pools["mixed"] + self.pools["token"], key=by_pending)
+        return source, target
+
+    def arrive(self, request: Request) -> None:
+        request.source, request.target = source, target = self.route(request)
+        source.pending += request.prompt
+        target.pending += 1
+        target.reserved += request.prompt + request.output
+        if source is not target:
+            source.reserved += request.prompt + self.head
+        prompt = Task(request, is_prompt=True)
+        source.prompts.append(prompt)
+        source.join(prompt)
+        self.could_join(source, prompt)
+        if source is target:
+            decode = Task(request, is_prompt=False, is_ready=False)
+            source.join(decode)
+            if source.running:
+                self.could_join(source, decode)
+
+    # Machine scheduler (system.md, 5).
+
+    def need(self, task: Task) -> int:
+        if task.was_admitted:
+            return 0
+        return task.request.prompt + self.head if task.is_prompt else task.request.output - self.head
+
+    def fits(self, machine: Machine, task: Task) -> bool:
+        return machine.used + self.need(task) <= machine.kind.kv_capacity
+
+    def could_join(self, machine: Machine, task: Task) -> None:
+        """A machine that is idle starts; a run of decodes ends at its next boundary."""
+        if not machine.running:
+            if self.fits(machine, task):
+                self.make_ready(machine)
+        elif task.is_prompt:
+            machine.cut |= not self.rules.long_prompts_wait or task.tokens <= self.rules.max_batch_tokens
+        else:
+            machine.cut |= self.has_place(machine)
+
+    def has_place(self, machine: Machine) -> bool:
+        return len(machine.batch) < min(self.rules.max_batch_requests, self.rules.max_batch_tokens)
+
+    def make_ready(self, machine: Machine) -> None:
+        if machine not in self.ready:
+            self.ready.append(machine)
+
+    def start(self, machine: Machine) -> None:
+        self.choose(machine)
+        machine.cut = False
+        if machine.batch:
+            self.iterate(machine)
+        elif not machine.queue and machine.pool != machine.home:
+            self.move(machine, machine.home)
+
+    def choose(self, machine: Machine) -> None:
+        chosen = Choice(self, machine).made()
+        for task in machine.batch:
+            if task not in chosen:
+                machine.preempted.append(task)
+                machine.join(task)
+        for line in (machine.queue, machine.prompts, machine.preempted):
+            line[:] = [task for task in line if task not in chosen]
+        kept = [task for task in machine.batch if task in chosen]
+        machine.batch = kept + [task for task in chosen if task not in kept]
+        for task in machine.queue:
+            task.passed_over += task.is_ready
+
+    def iterate(self, machine: Machine) -> None:
+        prompt_tokens = sum(task.tokens for task in machine.batch if task.is_prompt)
+        contexts = [task.request.prompt + task.request.generated for task in machine.batch if not task.is_prompt]
+        machine.running = True
+        self.at(self.now + machine.kind.iteration_s(prompt_tokens, contexts), ITERATION_END, machine.number, machine)
+
+    def end_iteration(self, machine: Machine) -> None:
+        machine.running = False
+        had_prompts = any(task.is_prompt for task in machine.batch)
+        for task in machine.batch:
+            task.request.generated += 1
+        done = [task for task in machine.batch if task.is_prompt or task.request.generated == task.request.output]
+        machine.batch = [task for task in machine.batch if task not in done]
+        for task in done:
+            if not task.is_prompt:
+                self.finish(task.request, task.request.prompt + task.request.output)
+        for task in done:
+            if task.is_prompt:
+                self.end_prompt(task.request)
+        if done or had_prompts or machine.cut:
+            self.make_ready(machine)
+        else:
+            self.iterate(machine)
+
+    def end_prompt(self, request: Request) -> None:
+        source, target = request.source, request.target
+        request.first_token_s = self.now
+        source.pending -= request.prompt
+        waiting = [task for task in source.queue if task.request is request]
+        if request.output == 1:
+            source.queue = [task for task in source.queue if task not in waiting]
+            if source is not target:
+                source.reserved -= request.prompt + self.head
+                self.finish(request, 0)
+                self.free(source, request.prompt + self.head)
+            else:
+                self.finish(request, request.prompt + self.head)
+        elif source is target:
+            waiting[0].is_ready = True
+        else:
+            self.send(request)
+
+    def finish(self, request: Request, held: int) -> None:
+        request.finish_s = self.now
+        request.target.pending -= 1
+        request.target.reserved -= request.prompt + request.output
+        self.free(request.target, held)
+
+    # KV-cache transfer (system.md, 6).
+
+    def send(self, request: Request) -> None:
+        if self.rules.transfer_retry_s > 0:
+            if not self.start_transfer(request):
+                self.retries += 1
+                self.at(self.now + self.rules.transfer_retry_s, TRANSFER_END, request.number, (request, False))
+        elif request.target.line or not self.start_transfer(request):
+            request.target.line.append(request)
+
+    def start_transfer(self, request: Request) -> bool:
+        source, target = request.source, request.target
+        if target.used + request.prompt + self.head > target.kind.kv_capacity:
+            return False
+        target.used += request.prompt + self.head
+        visible_s = request.prompt / min(source.kind.kv_tokens_per_s, target.kind.kv_tokens_per_s)
+        if request.prompt >= self.rules.layerwise_from_tokens:
+            residue_s = max(source.kind.residue_s, target.kind.residue_s)
+            visible_s = min(visible_s, max(residue_s, visible_s - along(source.kind.prefill, request.prompt)))
+        self.at(self.now + visible_s, TRANSFER_END, request.number, (request, True))
+        return True
+
+    def free(self, machine: Machine, tokens: int) -> None:
+        machine.used -= tokens
+        while machine.line and self.start_transfer(machine.line[0]):
+            machine.line.pop(0)
+
+    def end_transfer(self, request: Request, is_sent: bool) -> None:  # noqa: FBT001 - an event's payload
+        if not is_sent:
+            self.retries -= 1
+            self.send(request)
+            return
+        source, target = request.source, request.target
+        source.reserved -= request.prompt + self.head
+        self.free(source, request.prompt + self.head)
+        decode = Task(request, is_prompt=False)
+        target.join(decode)
+        self.could_join(target, decode)
+        if source.queue:
+            if not source.running:
+                if self.fits(source, source.queue[0]):
+                    self.make_ready(source)
+            elif self.has_place(source):
+                source.cut = True
