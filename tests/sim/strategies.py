@@ -78,7 +78,9 @@ def knots(draw: st.DrawFn, most: int, *, monotone: bool) -> Knots:
     There is always a knot at 1, and the last segment never falls, so that times stay positive.
     """
     xs = sorted(draw(st.sets(st.integers(2, most), max_size=4)))
-    ys = draw(st.lists(st.sampled_from([0.001, 0.01, 0.02, 0.05, 0.1, 0.3]), min_size=len(xs) + 1, max_size=len(xs) + 1))
+    ys = draw(
+        st.lists(st.sampled_from([0.001, 0.01, 0.02, 0.05, 0.1, 0.3]), min_size=len(xs) + 1, max_size=len(xs) + 1)
+    )
     if monotone:
         ys.sort()
     elif len(ys) > 1:
@@ -135,13 +137,14 @@ def traces(draw: st.DrawFn, most: int = 24, *, least: int = 0) -> RequestTrace:
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, monotone: bool = False) -> Case:
+def cases(draw: st.DrawFn, *, monotone: bool = False, ample: bool = False) -> Case:
     """Mixed machines or two pools, of one machine type or two; memory for everything, or hardly for one request."""
     pools = draw(st.integers(1, 2))
+    scheduling = draw(schedulings())
     machines = [
         machine(
             f"box-{pool}",
-            kv_tokens=draw(st.sampled_from([135, 150, 200, 400, AMPLE])),
+            kv_tokens=AMPLE if ample else draw(st.sampled_from([135, 150, 200, 400, AMPLE])),
             tokens_per_s=draw(st.sampled_from([100.0, 1000.0, INSTANT])),
             residue_s=draw(st.sampled_from([0.0, 0.01])),
         )
@@ -150,7 +153,7 @@ def cases(draw: st.DrawFn, *, monotone: bool = False) -> Case:
     model = draw(performances(monotone=monotone))
     models = [model] + [draw(st.one_of(st.just(model), performances(monotone=monotone))) for _ in range(pools - 1)]
     return Case(
-        design=design(machines, draw(schedulings())),
+        design=design(machines, scheduling),
         models=tuple(models),
         counts=tuple(draw(st.integers(1, 3)) for _ in range(pools)),
         trace=draw(traces()),

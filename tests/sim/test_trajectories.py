@@ -47,6 +47,14 @@ def test_two_pools_with_transfers() -> None:
     assert simulation.peak_kv.tolist() == [1800, 1002]  # B's KV-cache is still being sent when C and D start
     assert simulation.iterations == 3 + 4
     assert simulation.pool_sizes == (1, 1)
+    np.testing.assert_allclose(simulation.prompt_start_s, [0, 0.1, 0.7, 0.7])
+    np.testing.assert_allclose(simulation.decode_start_s, [0.3, 1.3, 2.9, np.inf])
+    np.testing.assert_allclose(simulation.transfer_s, [0.2, 0.6, 1.0, np.nan])
+    np.testing.assert_allclose(simulation.batch_time_s, [[0, 0.7, 1.2], [0, 0.4, 0]])
+    # KV-cache on P: A 100 x 0.3, B 600 x 1.2, C 1000 x 2.2, D 200 x 1.2; on T: A 100 x 0.4 and its output 3 x 0.2,
+    # B 600 x 0.7 and 2 x 0.1, C 1000 x 1.1 and 2 x 0.1.
+    np.testing.assert_allclose(simulation.kv_token_s, [30 + 720 + 2200 + 240, 40.6 + 420.2 + 1100.2])
+    assert simulation.end_s == pytest.approx(3.0)
 
 
 def test_decodes_join_at_iteration_boundaries() -> None:
@@ -123,6 +131,15 @@ def test_a_decode_passed_over_too_often_goes_before_an_earlier_one_that_lacks_me
     rows = [(0, 10, output) for output in (2, 3, 4, 5, 6, 40, 80)]
     simulation = mixed(kv_tokens=145).simulate(1, 0, requests(*rows, (0, 5, 2)))
     check(simulation, [0.075] * 8, [0.175, 0.275, 0.375, 0.475, 0.575, 3.975, 8.475, 0.575])
+
+
+def test_of_prompts_passed_over_too_often_the_last_queued_goes_first() -> None:
+    # One request a batch, and once passed over is too often. A 0 -> 0.1; B, C and D wait from 0.03, E from 0.15.
+    # At 0.1 none has been passed over: B. At 0.2 C and D have, but E, queued before them because passed over less, has
+    # not, so that none is overdue: C, by arrival. At 0.3 E has too: it goes before D, 0.3 -> 0.4, and D last.
+    trace = requests((0, 100, 1), (0.01, 100, 1), (0.02, 100, 1), (0.03, 100, 1), (0.15, 100, 1))
+    simulation = instant(max_batch_requests=1, max_passed_over=1).simulate(1, 1, trace)
+    check(simulation, *[[0.1, 0.2, 0.3, 0.5, 0.4]] * 2)
 
 
 def test_memory_limits_admission() -> None:
@@ -303,7 +320,7 @@ def test_prompts_join_the_shortest_queue_by_pending_tokens() -> None:
 
 def test_the_habit_of_letting_long_prompts_wait() -> None:
     # Limits: 100 tokens, one request. A: prompt 0 -> 0.05, then 10 decodes. B (150 tokens) arrives at 0.1, C (80) at
-    # 0.47. By the paper's text B goes at the next boundary: 0.15 -> 0.3, A preempted; A again from 0.3, cut by C at 0.5:
+    # By the paper's text B goes at the next boundary: 0.15 -> 0.3, A preempted; A from 0.3, cut by C at 0.5:
     # A has done 3. C -> 0.58; A has 7 left: 1.28.
     rows: tuple[Row, ...] = ((0, 50, 11), (0.1, 150, 1), (0.47, 80, 1))
     limits = {"max_batch_tokens": 100, "max_batch_requests": 1}

@@ -104,12 +104,17 @@ def requests(*rows: tuple[float, int, int]) -> RequestTrace:
     return RequestTrace(table[:, 0].copy(), table[:, 1].astype(np.int64), table[:, 2].astype(np.int64))
 
 
-def final_state(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
-    """What the kernel leaves behind: `Network.simulate`, but with all of the state."""
+def empty_world(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
+    """The kernel's state at time 0, as `Network.simulate` sets it up."""
     machines = np.repeat(network.machine_rows, counts).view(np.recarray)
     rows = np.zeros(len(trace), REQUEST).view(np.recarray)
     for field in ("arrival_s", "prompt_tokens", "output_tokens"):
         rows[field] = getattr(trace, field)
-    world = make_world(network.rules, network.timing, rows, machines)
+    return make_world(network.rules, network.timing, rows, machines)
+
+
+def final_state(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
+    """What the kernel leaves behind: all of the state."""
+    world = empty_world(network, counts, trace)
     run_events(world)
     return world

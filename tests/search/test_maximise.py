@@ -1,0 +1,105 @@
+"""`maximise` and `pareto` against brute force, on questions small enough for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provisioner.domain.cluster import Cluster
+from provisioner.search import Budget, Judge, Precision, Workers, maximise, pareto
+from provisioner.search.goal import amounts
+from provisioner.search.maximise import STEP, Climb, RateSearch, first_step, rate_of
+from provisioner.search.minimise import impossible_limits
+from provisioner.search.pareto import dominates
+from provisioner.traces import Drawn, Poisson, SizeTable
+from tests.search.questions import Question, examples, questions, simple
+
+
+def at_any_rate(question: Question, seed: int) -> list[Judge]:
+    """The question's judges, with requests like the question's at any rate."""
+    sizes = SizeTable.of_trace(question.traces[0])
+    return [
+        Judge(
+            judge.design,
+            replace(judge.scenario, demand=Drawn(sizes, seed, Poisson()), rate_rps=2.0, span_s=15.0),
+            Precision(replications=2),
+        )
+        for judge in question.judges
+    ]
+
+
+def passes(judge: Judge, cluster: Cluster, step: int) -> bool:
+    """Simulated on its own, without a bound: at this rate every objective is met."""
+    return judge.at_rate(rate_of(step)).evaluate(cluster, whole=True).is_feasible
+
+
+@given(questions(replications=(1,)), st.integers(1, 3), st.integers(0, 99))
+@examples(40)
+def test_no_cluster_of_the_budget_passes_a_step_higher(question: Question, machines: int, seed: int) -> None:
+    judges = at_any_rate(question, seed)
+    budget = Budget(machines=machines + 1)
+    with Workers() as workers:
+        plan = maximise(judges, budget, workers=workers)
+    cells = [(judge, cluster) for judge in judges for cluster in budget.largest(judge.design)]
+    if not plan.is_feasible:
+        for judge, cluster in cells:
+            if not impossible_limits(judge):
+                climb = Climb(RateSearch(judge), cluster).run(first_step([(RateSearch(judge), cluster)]))
+                assert climb.best is None
+        return
+    assert plan.best is not None
+    step = round(np.log(plan.best.rate_rps) / np.log(STEP))
+    judge = next(judge for judge in judges if judge.design == plan.best.cluster.design)
+    assert budget.allows(plan.best.cluster)
+    assert passes(judge, plan.best.cluster, step)
+    for other, cluster in cells:
+        if not impossible_limits(other) and cluster != plan.best.cluster:
+            assert not passes(other, cluster, step + 1)
+
+
+def test_the_answer_does_not_hang_on_the_number_of_workers() -> None:
+    answers = []
+    for jobs in (1, 4):
+        with Workers(jobs) as workers:
+            plan = maximise(at_any_rate(simple(), 3), Budget(machines=6), workers=workers)
+        answers.append([(e.cluster.label, e.rate_rps, e.headroom) for e in (plan.best, *plan.evaluations) if e])
+    assert answers[0] == answers[1]
+
+
+def test_a_budget_lists_the_clusters_that_it_cannot_enlarge() -> None:
+    """By hand: 7 machines of one kind are 6 pairs of counts; with costs 2 and 3 and 10 USD/h there are 3."""
+    design = simple().designs[0]
+    assert [c.counts for c in Budget(machines=7).largest(design)] == [(p, 7 - p) for p in range(1, 7)]
+    box = design.machines[0]
+    priced = design.model_copy(
+        update={
+            "prompt": box.model_copy(update={"cost_usd_per_h": 2.0}),
+            "token": box.model_copy(update={"cost_usd_per_h": 3.0}),
+        }
+    )
+    # 1+2 = 8, 2+2 = 10, 3+1 = 9: with one more of either kind each is above 10.
+    assert [c.counts for c in Budget(cost_usd_per_h=10.0).largest(priced)] == [(2, 2), (3, 1)]
+    assert Budget(machines=1).largest(design) == []
+
+
+@given(questions(replications=(1,)))
+@examples(60)
+def test_the_front_is_what_brute_force_leaves(question: Question) -> None:
+    with Workers() as workers:
+        front = pareto(question.judges, max_machines=question.max_machines, workers=workers)
+    passing = [
+        evaluation
+        for judge, cluster in question.clusters
+        if (evaluation := judge.evaluate(cluster, whole=True)).is_feasible
+    ]
+    taken = {amounts(evaluation.cluster) for evaluation in passing}
+    undominated = {mine for mine in taken if not any(dominates(other, mine) for other in taken)}
+    assert {amounts(evaluation.cluster) for evaluation in front.clusters} == undominated
+    assert len(front.clusters) == len(undominated)
+    for evaluation in front.clusters:
+        equal = [e.headroom for e in passing if amounts(e.cluster) == amounts(evaluation.cluster)]
+        assert evaluation.headroom == pytest.approx(max(equal))
