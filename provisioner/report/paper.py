@@ -108,9 +108,7 @@ def _rates(evaluated: Evaluated, workload: Workload, case: Case, title: str) -> 
     """Figures 16 and 18: the published cluster of each design, and the best of ours, in requests per second."""
     has_own = evaluated.has("own", workload)
     heads = [
-        head
-        for world in evaluated.worlds
-        for head in (f"RPS\n{world}", *((f"our best\n{world}", "RPS\n") if has_own else ()))
+        head for world in evaluated.worlds for head in (f"{world}\nRPS", *(("our\nbest", "\nRPS") if has_own else ()))
     ]
     shown = _table("Design", "paper's\ncluster", *heads, words=2)
     for design in DESIGNS:
@@ -139,7 +137,7 @@ def _orders(evaluated: Evaluated, workload: Workload) -> Text:
 
 def _least(evaluated: Evaluated, workload: Workload) -> RenderableType:
     """Figures 12 and 19."""
-    heads = [head for world in evaluated.worlds for head in (f"cluster\n{world}", "USD/h\n", "kW\n")]
+    heads = [head for world in evaluated.worlds for head in (f"{world}\ncluster", "\nUSD/h", "\nkW")]
     shown = _table("Design", "least", *heads, words=2)
     for design in DESIGNS:
         rows: dict[tuple[str, ...], list[str]] = {}
@@ -160,7 +158,7 @@ def _least(evaluated: Evaluated, workload: Workload) -> RenderableType:
 
 def _changes(evaluated: Evaluated, workload: Workload) -> RenderableType:
     """Figure 20: the clusters published for the other workload, and the other model."""
-    heads = [head for world in evaluated.worlds for head in (f"RPS\n{world}", "other\ncluster", "Llama2\n70B")]
+    heads = [head for world in evaluated.worlds for head in (f"{world}\nRPS", "other\ncluster", "Llama2\n70B")]
     shown = _table("Design", *heads)
     for design in DESIGNS:
         cells = []

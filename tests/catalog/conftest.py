@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.catalog.user_folder import Lines, Write
 
 from provisioner.cli.wording import word
 from provisioner.errors import InputError
+from tests.catalog.user_folder import Lines, Write
 
 
 @pytest.fixture

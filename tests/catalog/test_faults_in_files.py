@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.catalog.user_folder import Lines, Write
 
 from provisioner.catalog import Catalog
 from provisioner.catalog.document import MAX_BYTES
+from tests.catalog.user_folder import Lines, Write
 
 MODEL = "layers: 80\nhidden: 8192\nkv_heads: 8\nhead_dim: 128\nweights_bytes: 1.3e11\n"
 FIELDS = "name, layers, hidden, kv_heads, head_dim, bytes_per_element, weights_bytes"

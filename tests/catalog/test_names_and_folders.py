@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.catalog.user_folder import Lines, Write
 
 from provisioner.catalog import Catalog
+from tests.catalog.user_folder import Lines, Write
 
 B200 = (
     "b200: {gpus: 8, hbm_bytes: 1.5e12, interconnect_bytes_per_s: 400e9, transfer_residue_s: 0.004,"

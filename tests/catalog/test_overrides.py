@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.catalog.user_folder import Lines, Write
 
 from provisioner.catalog import Catalog, parse_override
+from tests.catalog.user_folder import Lines, Write
 
 
 @pytest.mark.parametrize(

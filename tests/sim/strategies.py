@@ -144,8 +144,8 @@ def cases(draw: st.DrawFn, *, monotone: bool = False, ample: bool = False) -> Ca
     machines = [
         machine(
             f"box-{pool}",
-            kv_tokens=AMPLE if ample else draw(st.sampled_from([135, 150, 200, 400, AMPLE])),
-            tokens_per_s=draw(st.sampled_from([100.0, 1000.0, INSTANT])),
+            kv_tokens=AMPLE if ample else draw(st.sampled_from([135, 150, 200, 300, AMPLE])),
+            tokens_per_s=draw(st.sampled_from([30.0, 100.0, 1000.0, INSTANT])),
             residue_s=draw(st.sampled_from([0.0, 0.01])),
         )
         for pool in range(pools)

@@ -9,6 +9,7 @@ from hypothesis import given
 from provisioner.capacity import WorkBound, decode_work_s, prompt_work_s
 from provisioner.domain.trace import RequestTrace
 from provisioner.sim import Simulation
+from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS
 from tests.sim.strategies import Case, cases, examples
 from tests.sim.worlds import KV_BYTES, MODEL, final_state
 
@@ -95,13 +96,40 @@ def test_the_books_are_empty_when_all_is_done(case: Case) -> None:
     assert np.all(machines.used_kv <= machines.kv_capacity)
     assert np.all(machines.decodes == 0)
     assert np.all(machines.iterations == 0)
-    assert world.events.size[0] == 0
+    assert world.events.size[0] == world.clock[0].retrying
     if np.all(np.isfinite(world.requests.finish_s)):
         for field in ("pending_tokens", "reserved_kv", "used_kv", "waiting", "prompts", "prompt_tokens", "context"):
             assert np.all(machines[field] == 0), field
         for field in ("head", "tail", "oldest", "first_transfer"):
             assert np.all(machines[field] == -1), field
         assert np.all(world.finishing.size == 0)
+
+
+@given(cases())
+@examples(300)
+def test_nothing_is_left_that_could_go_on(case: Case) -> None:
+    world = final_state(case.network, case.counts, case.trace)
+    n, first_token_kv = len(world.requests), world.rules.first_token_kv
+
+    def has_room(number: int, kv_tokens: int) -> bool:
+        machine = world.machines[number]
+        return bool(machine.used_kv + kv_tokens <= machine.kv_capacity)
+
+    for number, machine in enumerate(world.machines):
+        # The first prompt in line lacks memory, and so does the first decode if it arrived before that prompt.
+        prompt, decode = machine.head[PROMPTS], machine.head[DECODES]
+        if prompt >= 0:
+            assert not has_room(number, world.requests[prompt].prompt_tokens + first_token_kv)
+        if decode >= 0 and (prompt < 0 or decode - n < prompt):
+            assert not has_room(number, world.requests[decode - n].output_tokens - first_token_kv)
+        assert machine.head[PREEMPTED] == -1
+    for number, request in enumerate(world.requests):
+        # Of the transfers that wait, the first in line lacks memory at its destination; all do that try by themselves.
+        is_sent = request.output_tokens == 1 or request.prompt_machine == request.token_machine
+        if np.isfinite(request.first_token_s) and not is_sent and np.isnan(request.transfer_s):
+            first = world.machines[request.token_machine].first_transfer
+            if world.rules.transfer_retry_s > 0 or first == number:
+                assert not has_room(request.token_machine, request.prompt_tokens + first_token_kv)
 
 
 @given(cases(ample=True))

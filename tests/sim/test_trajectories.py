@@ -133,6 +133,17 @@ def test_a_decode_passed_over_too_often_goes_before_an_earlier_one_that_lacks_me
     check(simulation, [0.075] * 8, [0.175, 0.275, 0.375, 0.475, 0.575, 3.975, 8.475, 0.575])
 
 
+def test_a_decode_behind_its_prompt_does_not_age_and_holds_up_those_behind_it() -> None:
+    # Room for 125 tokens. Six prompts of 10 together, 0 -> 0.06, and decodes of 1, 2, 3, 4, 5 and 39 iterations, whose
+    # KV-cache is 60 + 60. G (80) and H (5) arrive at 0.07: G has no room, and H stands behind it. Batches are chosen at
+    # 0.16, 0.26, 0.36, 0.46 and 0.56. At the fifth both prompts are overdue, but between them stands G's decode,
+    # which has not aged. So H waits with G for the last of the others to end, 3.96: together 85 tokens -> 4.045.
+    outputs = (2, 3, 4, 5, 6, 40)
+    trace = requests(*[(0, 10, output) for output in outputs], (0.07, 80, 1), (0.07, 5, 1))
+    simulation = mixed(kv_tokens=125).simulate(1, 0, trace)
+    check(simulation, [0.06] * 6 + [4.045] * 2, [0.16, 0.26, 0.36, 0.46, 0.56, 3.96, 4.045, 4.045])
+
+
 def test_of_prompts_passed_over_too_often_the_last_queued_goes_first() -> None:
     # One request a batch, and once passed over is too often. A 0 -> 0.1; B, C and D wait from 0.03, E from 0.15.
     # At 0.1 none has been passed over: B. At 0.2 C and D have, but E, queued before them because passed over less, has
@@ -236,6 +247,18 @@ def test_where_no_machine_may_be_borrowed_both_phases_go_to_the_shortest_queue()
     check(simulation, [0.1, 0.21, 0.12, 0.273, 0.21], [0.273, 0.373, 0.373, 0.373, 0.31])
 
 
+def test_a_decode_behind_its_prompt_makes_a_queue() -> None:
+    # 1P + 1T, 150 pending tokens. A, B: P and T. C: T joins the mixed pool, 303 pending. D: P would have 300. T has
+    # nothing else to do than C's prompt, which runs, but C's decode waits behind it: that is a queue, and 403 too many.
+    # So both phases go to the shortest queue of all, P: B and D 0.1 -> 0.3, D's decode -> 0.4.
+    # T: C's prompt 0.02 -> 0.32; A, B and C: 0.42; C: 0.52.
+    trace = requests((0, 100, 2), (0.01, 100, 2), (0.02, 300, 3), (0.03, 100, 2))
+    simulation = instant(max_pending_tokens=150).simulate(1, 1, trace)
+    assert simulation.prompt_machine.tolist() == [0, 0, 1, 0]
+    assert simulation.token_machine.tolist() == [1, 1, 1, 0]
+    check(simulation, [0.1, 0.3, 0.32, 0.3], [0.42, 0.42, 0.52, 0.4])
+
+
 def test_a_full_token_pool_borrows_a_prompt_machine() -> None:
     # 2P + 1T, room for 150 tokens on T. A: P1 and T (110). B: P2, for P1 has 100 pending; 110 + 52 > 150, so the prompt
     # machine with the least reserved memory, P2 (0 against 100 of A's prompt), joins the mixed pool and serves B whole.
@@ -330,6 +353,9 @@ def test_the_habit_of_letting_long_prompts_wait() -> None:
     # A has done 5 of 10: 1.28.
     simulation = mixed(long_prompts_wait=True, **limits).simulate(1, 0, requests(*rows))
     check(simulation, [0.05, 0.7, 0.78], [1.28, 0.7, 0.78])
+    # A prompt of just the limit does not wait.
+    simulation = mixed(long_prompts_wait=True, **limits).simulate(1, 0, requests(rows[0], (0.1, 100, 1)))
+    check(simulation, [0.05, 0.25], [1.15, 0.25])
     # Without C, B waits until A ends.
     simulation = mixed(long_prompts_wait=True, **limits).simulate(1, 0, requests(*rows[:2]))
     check(simulation, [0.05, 1.2], [1.05, 1.2])
