@@ -21,9 +21,9 @@ from rich.table import Table
 from provisioner.catalog import Catalog
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf import read_profiles
-from provisioner.search import Judge, Scenario, minimise
+from provisioner.search import Judge, Precision, Scenario, Workers, minimise
 from provisioner.sim import Network
-from provisioner.traces import SizeTable, generate
+from provisioner.traces import Drawn, Poisson, SizeTable, generate
 
 CATALOG = Catalog.open()
 PROFILES = read_profiles(CATALOG.find_file("profiles", "splitwise"))
@@ -44,14 +44,15 @@ def network(design: str) -> Network:
     return Network.of(found, model, performance)
 
 
-def scenario(workload: str, replications: int) -> Scenario:
+def scenario(workload: str) -> Scenario:
+    entry, folder = CATALOG.workload(workload)
     return Scenario(
         model=CATALOG.model("bloom-176b"),
         slo=CATALOG.slo("splitwise"),
         profiles=PROFILES,
-        traces=tuple(trace(workload, replication=replication) for replication in range(replications)),
-        span_s=120.0,
+        demand=Drawn(SizeTable.read(folder / entry.sizes), 0, Poisson()),
         rate_rps=70.0,
+        span_s=120.0,
     )
 
 
@@ -74,21 +75,21 @@ def simulation(design: str, workload: str, prompt: int, token: int) -> list[floa
 
 
 def grid(size: int) -> list[float]:
-    from joblib import Parallel, delayed
-
-    judge = Judge(CATALOG.design("HH"), scenario("coding", 1))
+    judge = Judge(CATALOG.design("HH"), scenario("coding"), Precision(replications=1))
     clusters = [judge.cluster(p, t) for p in range(1, size + 1) for t in range(1, size + 1)]
     started = time.perf_counter()
-    found = Parallel(n_jobs=2, backend="threading")(delayed(judge.evaluate)(cluster) for cluster in clusters)
+    with Workers(2) as workers:
+        found = workers.map(judge.evaluate, clusters)
     assert len(found) == size * size
     return [time.perf_counter() - started]
 
 
 def search() -> list[float]:
-    judge = Judge(CATALOG.design("HA"), scenario("coding", 5))
-    plan = minimise([judge], "cost", max_machines=200, jobs=2)
-    assert plan.status == "optimal"
-    return seconds(lambda: minimise([judge], "cost", max_machines=200, jobs=2), 3)
+    judge = Judge(CATALOG.design("HA"), scenario("coding"))
+    with Workers(2) as workers:
+        plan = minimise([judge], "cost", max_machines=200, workers=workers)
+        assert plan.status == "optimal"
+        return seconds(lambda: minimise([judge], "cost", max_machines=200, workers=workers), 3)
 
 
 def command(*arguments: str, cold: bool = False) -> list[float]:

@@ -2,7 +2,8 @@
 
 Every iteration of the model costs at least the sum of what its tokens cost at their cheapest:
 
-- an iteration over x tokens of prompts, or of prompts and decodes, takes at least ``prefill(x)``, that is
+- an iteration over x tokens of prompts, or of prompts and decodes, takes at least ``prefill(x)`` (times the mixed
+  factor, should that be below 1), that is
   ``prefill(x) / x`` for each of its tokens. A prompt of p tokens is only in iterations with x >= p, and x
   exceeds the token limit only if the prompt does, which then runs alone;
 - an iteration over b decodes takes ``f(b) + gamma c``, that is ``f(b) / b`` plus gamma times its own context
@@ -45,18 +46,33 @@ def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> F
     return np.asarray(np.maximum(best, 0.0))
 
 
+def least_prefill_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
+    """(n,) float64: seconds of the fastest iteration that each prompt can be in: alone, or in a batch.
+
+    Where a profile is not monotone, more tokens may take less time. Linear pieces are least at an end.
+    """
+    most = np.maximum(prompt_tokens, scheduling.max_batch_tokens)
+    best: Floats = np.minimum(model.prefill_s(prompt_tokens), model.prefill_s(most))
+    for knot, seconds in zip(model.prefill_tokens, model.prefill_seconds, strict=True):
+        inside = (prompt_tokens <= knot) & (knot <= most)
+        best = np.where(inside, np.minimum(best, seconds), best)
+    return np.asarray(np.maximum(best * min(1.0, model.mixed_factor), 0.0))
+
+
 def prompt_work_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
     """(n,) float64: machine-seconds that each prompt costs at least."""
     most = np.maximum(prompt_tokens, scheduling.max_batch_tokens)
-    return prompt_tokens * _cheapest_token_s(model, prompt_tokens, most)
+    return prompt_tokens * _cheapest_token_s(model, prompt_tokens, most) * min(1.0, model.mixed_factor)
 
 
 def decode_work_s(model: PerformanceModel, trace: RequestTrace, scheduling: Scheduling) -> Floats:
     """(n,) float64: machine-seconds that each request's decodes cost at least."""
     batches = np.arange(1, min(scheduling.max_batch_requests, scheduling.max_batch_tokens) + 1, dtype=np.float64)
     alone_s = float((model.decode_s(batches, np.zeros_like(batches)) / batches).min())
-    limit = np.array([float(scheduling.max_batch_tokens)])
-    mixed_s = model.mixed_factor * float(_cheapest_token_s(model, np.minimum(2.0, limit), limit)[0])
+    mixed_s = math.inf
+    if min(scheduling.max_batch_requests, scheduling.max_batch_tokens) > 1:
+        limit = np.array([float(scheduling.max_batch_tokens)])
+        mixed_s = model.mixed_factor * float(_cheapest_token_s(model, np.array([2.0]), limit)[0])
     context = trace.prompt_tokens + 1
     token_s = np.minimum(alone_s + model.gamma_s_per_token * context, mixed_s)
     return np.asarray((trace.output_tokens - 1) * np.maximum(token_s, 0.0))

@@ -22,6 +22,7 @@ from provisioner.perf.model import PerformanceModel
 from provisioner.sim.run import Simulation
 
 Verdict = Literal["met", "missed", "uncertain"]
+LEAST_FOR_INTERVAL = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +67,7 @@ def percentile(values: Floats, percent: float) -> float:
     """The percentile by linear interpolation, as numpy's, but with infinite values; NaN for no values."""
     if len(values) == 0:
         return float("nan")
-    place = percent / 100 * (len(values) - 1)
+    place = percent * (len(values) - 1) / 100
     low = int(place)
     high = min(low + 1, len(values) - 1)
     ordered = np.partition(values, (low, high))
@@ -160,34 +161,42 @@ def slo_results(
     replications: Sequence[Iterable[float]],
     confidence: float | None = None,
     planned: int | None = None,
+    to_come: Floats | None = None,
 ) -> tuple[SloResult, ...]:
     """Pool the values of each replication, as `Yardstick.values` gives them, into verdicts.
 
     Without a `confidence` the mean decides, otherwise its interval at that confidence. If fewer than
-    the `planned` replications were run because no others could bring the mean back under the limit,
-    the objective is missed. A metric that no request has is met.
+    the `planned` replications were run because the others, whose values sum to `to_come` at least, could
+    not bring the mean back under the limit, the objective is missed. A replication without a metric does
+    not count for it; a metric that no request has is met.
     """
     table = np.array([tuple(values) for values in replications], np.float64)
     missing = (planned or len(table)) - len(table)
+    rest = np.zeros(len(slo.limits)) if to_come is None else to_come
     return tuple(
         SloResult(
             limit,
-            float(column.mean()),
+            float(column.mean()) if len(column) else math.nan,
             interval(column, 0.95),
-            _verdict(column, limit.limit, confidence, missing),
+            _verdict(column, limit.limit, confidence, missing, least),
         )
-        for limit, column in zip(slo.limits, table.T, strict=True)
+        for limit, column, least in zip(slo.limits, _columns(table), rest, strict=True)
     )
 
 
-def _verdict(values: Floats, limit: float, confidence: float | None, missing: int) -> Verdict:
-    mean = float(values.mean())
-    if math.isnan(mean):
+def _columns(table: Floats) -> list[Floats]:
+    """The values of each limit, of the replications that have the metric."""
+    return [column[~np.isnan(column)] for column in table.T]
+
+
+def _verdict(values: Floats, limit: float, confidence: float | None, missing: int, to_come: float) -> Verdict:
+    if not len(values):
         return "met"
+    mean = float(values.mean())
+    if missing and values.sum() + to_come > limit * (len(values) + missing):
+        return "missed"
     if confidence is None or math.isinf(mean):
         return "missed" if mean > limit else "met"
-    if values.sum() > limit * (len(values) + missing):
-        return "missed"
     ends = interval(values, confidence)
     if ends is None:
         return "uncertain"
@@ -196,7 +205,7 @@ def _verdict(values: Floats, limit: float, confidence: float | None, missing: in
 
 def interval(values: Floats, confidence: float) -> tuple[float, float] | None:
     """Student's t interval of the mean; None for a single value, or an infinite one."""
-    if len(values) == 1 or not np.all(np.isfinite(values)):
+    if len(values) < LEAST_FOR_INTERVAL or not np.all(np.isfinite(values)):
         return None
     mean = float(values.mean())
     half = student_t(confidence, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))

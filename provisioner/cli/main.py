@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -83,6 +84,9 @@ _register()
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what a terminal cannot show is no reason to show nothing
     sys.exit(main(sys.argv[1:] if arguments is None else list(arguments)))
 
 
@@ -97,24 +101,32 @@ def main(arguments: list[str]) -> int:
             typer.echo(f"error: {word(fault)}", err=True)
         return BAD_INPUT
     except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         # The reader has gone: point standard output elsewhere, so that closing it is quiet too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort of a command line
         return _of_click(error)
-    return int(result or 0)
+    code = int(result or 0)
+    return _interrupted() if code == INTERRUPTED else code  # as typer hands on an interrupt
+
+
+def _interrupted() -> int:
+    typer.echo("interrupted", err=True)
+    return INTERRUPTED
 
 
 def _of_click(error: Exception) -> int:
     """Usage errors of the option parser are bad input; anything else is ours."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(str(error), err=True)
+        return BAD_INPUT
     if hasattr(error, "format_message"):
         typer.echo(f"error: {' '.join(error.format_message().split())}", err=True)
         return BAD_INPUT
     if type(error).__name__ == "Abort":
-        return INTERRUPTED
+        return _interrupted()
     traceback.print_exc()
     typer.echo(
         f"internal error: {type(error).__name__}: {error}\nPlease report it, with the command and the lines above, "
@@ -126,7 +138,7 @@ def _of_click(error: Exception) -> int:
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
     """`--json` alone, or before another option, means standard output."""
-    followers = [*arguments[1:], "--"]
+    followers = [*arguments, "--"][1:]
     return [
         "--json=-" if argument == "--json" and follower.startswith("-") and follower != "-" else argument
         for argument, follower in zip(arguments, followers, strict=True)

@@ -104,11 +104,11 @@ class PerformanceModel:
 
 
 def _along(knots: Floats, seconds: Floats, x: Number) -> Number:
-    """Interpolate linearly, and extrapolate with the first and the last segment."""
+    """Interpolate linearly, and extrapolate with the first and the last segment, but never fall beyond the last."""
     y = np.interp(x, knots, seconds)
     if len(knots) > 1:
         slopes = np.diff(seconds) / np.diff(knots)
-        y = y + slopes[0] * np.minimum(x - knots[0], 0.0) + slopes[-1] * np.maximum(x - knots[-1], 0.0)
+        y = y + slopes[0] * np.minimum(x - knots[0], 0.0) + max(slopes[-1], 0.0) * np.maximum(x - knots[-1], 0.0)
     return y if isinstance(x, np.ndarray) else float(y)
 
 

@@ -155,8 +155,8 @@ def miss(evaluation: Evaluation) -> str:
 
 
 def to_json(answer: Mapping[str, Any]) -> str:
-    """JSON text; no NaN or infinity stands in it."""
-    return json.dumps(answer, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """JSON text in ASCII, which no terminal takes for a command; no NaN or infinity stands in it."""
+    return json.dumps(answer, indent=2, allow_nan=False) + "\n"
 
 
 def to_csv(evaluations: Iterable[Evaluation]) -> str:

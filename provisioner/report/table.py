@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich import box
@@ -72,9 +73,16 @@ def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
             f"{cluster.power_kw:,.1f}",
             f"{evaluation.rate_rps:.4g}",
             busy,
-            f"{evaluation.binding.limit.name} {evaluation.headroom:+.0%}",
+            f"{evaluation.binding.limit.name} {room(evaluation)}",
         )
     return table
+
+
+def room(evaluation: Evaluation) -> str:
+    """What is left of the limit that binds; nothing can be said of one that no request, or never all of them, reach."""
+    if math.isnan(evaluation.binding.value):
+        return "-"
+    return f"{evaluation.headroom:+.0%}" if math.isfinite(evaluation.headroom) else "never"
 
 
 def of_front(front: Front, title: str) -> RenderableType:
@@ -113,12 +121,12 @@ def short(value: float) -> str:
 
 
 def objectives(evaluation: Evaluation) -> Table:
-    """Achieved / limit of every objective: metrics down, percentiles across."""
+    """Achieved / limit of every objective: metrics down, percentiles across; those not met are marked."""
     percentiles = sorted({result.limit.percentile for result in evaluation.results})
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     table.add_column("Achieved / limit", no_wrap=True)
     for percentile in percentiles:
-        table.add_column(f"P{percentile:g}", justify="right", no_wrap=True)
+        table.add_column(f"P{percentile:g} ", justify="right", no_wrap=True)
     rows = dict.fromkeys((result.limit.metric, result.limit.unit) for result in evaluation.results)
     for metric, unit in rows:
         cells = [
@@ -126,14 +134,28 @@ def objectives(evaluation: Evaluation) -> Table:
             for key in ((metric, unit, percentile) for percentile in percentiles)
         ]
         table.add_row(f"{_TITLES[metric]} ({unit})", *cells)
+    marks = [_MARKS[verdict] for verdict in dict.fromkeys(r.verdict for r in evaluation.results) if verdict != "met"]
+    if marks:
+        table.caption = "   ".join(f"{mark} {meaning}" for mark, meaning in marks)
+        table.caption_justify = "left"
     return table
+
+
+_MARKS = {"met": (" ", ""), "missed": ("!", "missed"), "uncertain": ("?", "too close to tell")}
 
 
 def _cell(results: Sequence[SloResult]) -> Text:
     if not results:
         return Text("")
     (result,) = results
-    text = f"{result.value:.3g} / {result.limit.limit:g}"
+    text = f"{brief(result.value, 3)} / {result.limit.limit:g}"
     if result.ci95 is not None:
-        text += f" ±{(result.ci95[1] - result.ci95[0]) / 2:.2g}"
-    return Text(text) if result.met else Text(f"{text} {result.verdict}", style="bold red")
+        text += f" ±{brief((result.ci95[1] - result.ci95[0]) / 2, 2)}"
+    return Text(f"{text}{_MARKS[result.verdict][0]}", style="" if result.met else "bold red")
+
+
+def brief(value: float, digits: int) -> str:
+    """So many digits, without an exponent for large numbers; a dash for what no request has."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:.0f}" if 10**digits <= abs(value) < math.inf else f"{value:.{digits}g}"

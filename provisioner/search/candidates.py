@@ -9,7 +9,7 @@ import numpy as np
 
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.trace import Floats, Ints
-from provisioner.search.evaluate import Judge
+from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.goal import OBJECTIVES, Objective
 
 
@@ -23,7 +23,7 @@ class Candidate:
     amounts: tuple[float, ...]
     """Cost, power and machines, rounded so that equal sums are equal (`goal.amounts`)."""
     is_excluded: bool
-    """Whether it cannot keep up with the work, whatever its schedulers do."""
+    """Whether it cannot keep up with the work, or a request alone misses an objective, whatever the schedulers do."""
 
     @property
     def cluster(self) -> Cluster:
@@ -38,6 +38,7 @@ def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int)
     for judge in judges:
         prompt, token = _grid(max_machines, is_mixed=judge.design.is_mixed)
         could = judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64))
+        could &= not impossible_limits(judge)
         columns = (prompt.tolist(), token.tolist(), _amounts(judge, prompt, token).tolist(), could.tolist())
         found.extend(
             Candidate(judge, p, t, tuple(taken), not keeps_up) for p, t, taken, keeps_up in zip(*columns, strict=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from provisioner.capacity import WorkBound
+from provisioner.capacity import WorkBound, least_prefill_s
 from provisioner.depth import Depth
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
@@ -112,9 +112,8 @@ class Judge:
         return np.asarray(np.all(answers, axis=0))
 
     def load(self, cluster: Cluster) -> float:
-        """`WorkBound.load` in the one of the first replications with the most work."""
-        heaviest = max(self._bounds, key=lambda bound: bound.total_s)
-        return heaviest.load(cluster.prompt_machines, cluster.token_machines)
+        """`WorkBound.load` in the one of the first replications in which it is highest."""
+        return max(bound.load(cluster.prompt_machines, cluster.token_machines) for bound in self._bounds)
 
     @cached_property
     def floors(self) -> Floats:
@@ -130,7 +129,7 @@ class Judge:
         prompt = trace.prompt_tokens.astype(np.float64)
         steps = trace.output_tokens - 1.0
         models = list(self._performance.values())
-        ttft_s = np.min([model.prefill_s(prompt) for model in models], axis=0)
+        ttft_s = np.min([least_prefill_s(model, prompt, self.design.scheduling) for model in models], axis=0)
         decode_s = np.min([_least_decode_s(model, prompt) for model in models], axis=0) * steps
         divisor = steps + 1 if self.scenario.slo.tbt_counts_first_token else steps
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -172,10 +171,15 @@ class Judge:
 
     def _is_lost(self, values: Sequence[tuple[float, ...]]) -> bool:
         """Whether some mean exceeds its limit whatever the replications still to come show."""
-        least = np.array(values).sum(axis=0)
-        if self.precision.confidence is None:
-            least = least + self.floors[len(values) :].sum(axis=0)
+        least = np.nansum(np.array(values), axis=0) + self._to_come(values)
         return bool(np.any(least > self.precision.all * self._limits * (1 + ROUNDING)))
+
+    def _to_come(self, values: Sequence[tuple[float, ...]]) -> Floats:
+        """The least that the values of the replications still to come can sum to."""
+        if self.precision.confidence is not None:
+            return np.zeros(len(self._limits))
+        least: Floats = np.nansum(self.floors[len(values) :], axis=0)
+        return least
 
     def _is_decided(self, values: Sequence[tuple[float, ...]]) -> bool:
         """Whether each interval lies on one side of its limit, or one of them beyond it."""
@@ -209,7 +213,13 @@ class Judge:
         )
 
     def _pooled(self, values: Sequence[tuple[float, ...]]) -> tuple[SloResult, ...]:
-        return slo_results(self.scenario.slo, values, self.precision.confidence, planned=self.precision.all)
+        return slo_results(
+            self.scenario.slo,
+            values,
+            self.precision.confidence,
+            planned=self.precision.all,
+            to_come=self._to_come(values),
+        )
 
     def _warmup_note(self, simulations: Sequence[Simulation], results: Sequence[SloResult]) -> tuple[str, ...]:
         """Say so if an objective's verdict hangs on whether the first seconds count."""
@@ -267,6 +277,16 @@ class Judge:
                     f"measured up to {model.prefill_tokens[-1]:g}"
                 )
         return tuple(dict.fromkeys(warnings))
+
+
+def impossible_limits(judge: Judge) -> list[str]:
+    """Objectives that no number of machines of the design can meet: a request alone misses them already."""
+    floors = judge.floors.mean(axis=0)
+    return [
+        f"{limit.name} is {floor:.3g} {limit.unit} for requests alone, above the limit of {limit.limit:g}"
+        for limit, floor in zip(judge.scenario.slo.limits, floors, strict=True)
+        if floor > limit.limit * (1 + ROUNDING)
+    ]
 
 
 def _least_decode_s(model: PerformanceModel, prompt_tokens: Floats) -> Floats:

@@ -19,9 +19,9 @@ from threading import Lock
 import numpy as np
 
 from provisioner.domain.cluster import Cluster
-from provisioner.search.evaluate import Evaluation, Judge
+from provisioner.search.evaluate import Evaluation, Judge, impossible_limits
 from provisioner.search.goal import Budget
-from provisioner.search.minimise import impossible_limits, nearest, why_none
+from provisioner.search.minimise import nearest, why_none
 from provisioner.search.plan import Certificate, Plan
 from provisioner.search.pool import PART, Workers
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from provisioner.search.candidates import Candidate, candidates
-from provisioner.search.evaluate import ROUNDING, Evaluation, Judge
+from provisioner.search.evaluate import Evaluation, Judge, impossible_limits
 from provisioner.search.goal import Objective, rank
 from provisioner.search.plan import Certificate, Plan
 from provisioner.search.pool import PART, Workers
@@ -25,10 +25,9 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     confidence, the winner must also pass on that share of the fresh seeds.
     """
     started = time.perf_counter()
-    hopeful = [judge for judge in judges if not impossible_limits(judge)]
     tried: list[Evaluation] = []
     excluded = unconfirmed = 0
-    for part in _parts(candidates(hopeful, objective, max_machines)):
+    for part in _parts(candidates(judges, objective, max_machines)):
         kept = [candidate for candidate in part if not candidate.is_excluded]
         excluded += len(part) - len(kept)
         found = workers.map(lambda candidate: candidate.judge.evaluate(candidate.cluster), kept)
@@ -59,7 +58,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                 )
     return Plan(
         status="infeasible",
-        best=nearest(tried),
+        best=_whole(judges, nearest(tried)),
         evaluations=tuple(tried),
         certificate=Certificate(
             simulated=len(tried),
@@ -73,19 +72,17 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     )
 
 
-def impossible_limits(judge: Judge) -> list[str]:
-    """Objectives that no number of machines of the design can meet: a request alone misses them already."""
-    floors = judge.floors.mean(axis=0)
-    return [
-        f"{limit.name} is {floor:.3g} {limit.unit} for requests alone, above the limit of {limit.limit:g}"
-        for limit, floor in zip(judge.scenario.slo.limits, floors, strict=True)
-        if floor > limit.limit * (1 + ROUNDING)
-    ]
-
-
 def nearest(tried: Sequence[Evaluation]) -> Evaluation | None:
     """The cluster that misses by the least."""
     return max(tried, key=lambda evaluation: (evaluation.is_stable, evaluation.headroom), default=None)
+
+
+def _whole(judges: Sequence[Judge], evaluation: Evaluation | None) -> Evaluation | None:
+    """The same cluster judged on all replications, which a miss need not have been."""
+    if evaluation is None:
+        return None
+    judge = next(judge for judge in judges if judge.design == evaluation.cluster.design)
+    return judge.evaluate(evaluation.cluster, whole=True)
 
 
 def why_none(judges: Sequence[Judge], tried: Sequence[Evaluation], advice: str) -> str:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from provisioner.search.candidates import Candidate, candidates
-from provisioner.search.evaluate import Evaluation, Judge
+from provisioner.search.evaluate import Evaluation, Judge, impossible_limits
 from provisioner.search.goal import Budget, amounts
 from provisioner.search.maximise import Climb, RateSearch, first_step
-from provisioner.search.minimise import impossible_limits
 from provisioner.search.plan import Certificate, Front
 from provisioner.search.pool import PART, Workers
 

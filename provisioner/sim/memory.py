@@ -10,6 +10,7 @@ from provisioner.sim.state import Records
 def take(machine: Records, kv_tokens: int, now: float) -> None:
     """Take memory, which must be free."""
     machine.used_kv += kv_tokens
+    machine.peak_kv = max(machine.peak_kv, machine.used_kv)
     machine.kv_token_s -= kv_tokens * now
 
 

@@ -17,7 +17,6 @@ def start_run(world: World, number: int, now: float) -> None:
     machine = world.machines[number]
     machine.start_s = now
     choose_batch(world, number)
-    machine.peak_kv = max(machine.peak_kv, machine.used_kv)
     if machine.prompts > 0:
         duration_s = _start_iteration(world, number)
     elif machine.decodes > 0:

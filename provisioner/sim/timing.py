@@ -19,7 +19,7 @@ from provisioner.sim.state import Timing
 
 @jit
 def _interpolate(timing: Timing, row: int, x: float) -> float:
-    """Piecewise linear through the knots, and linear on beyond both ends."""
+    """Piecewise linear through the knots, and linear on beyond both ends, but never falling beyond the last."""
     knots = timing.knots[row]
     if knots == 1:
         return timing.y[row, 0]
@@ -27,7 +27,11 @@ def _interpolate(timing: Timing, row: int, x: float) -> float:
     while right < knots - 1 and timing.x[row, right] < x:
         right += 1
     left_x, left_y = timing.x[row, right - 1], timing.y[row, right - 1]
-    return left_y + (x - left_x) * ((timing.y[row, right] - left_y) / (timing.x[row, right] - left_x))
+    slope = (timing.y[row, right] - left_y) / (timing.x[row, right] - left_x)
+    if slope < 0.0 and x > timing.x[row, right]:
+        # Falling on beyond what was measured would lead below zero.
+        return timing.y[row, right]
+    return left_y + (x - left_x) * slope
 
 
 @jit

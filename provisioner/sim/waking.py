@@ -6,7 +6,7 @@ from provisioner.sim.batching import fits_memory
 from provisioner.sim.jit import jit
 from provisioner.sim.queueing import queue_behind_prompt
 from provisioner.sim.running import cut_run, start_run
-from provisioner.sim.state import World
+from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS, World
 
 
 @jit
@@ -54,12 +54,22 @@ def follow_prompt(world: World, number: int, now: float) -> None:
 
 
 @jit
+def _some_task_fits(world: World, number: int) -> bool:
+    """Whether a waiting task that a choice would come to first has room."""
+    machine = world.machines[number]
+    if machine.head[PREEMPTED] >= 0 or fits_memory(world, number, machine.oldest):
+        return True
+    prompt, decode = machine.head[PROMPTS], machine.head[DECODES]
+    return (prompt >= 0 and fits_memory(world, number, prompt)) or (decode >= 0 and fits_memory(world, number, decode))
+
+
+@jit
 def memory_freed(world: World, number: int, now: float) -> None:
     """Memory is free, which any waiting task may have lacked."""
     machine, rules = world.machines[number], world.rules
     if machine.waiting > 0:
         if machine.iterations == 0:
-            if fits_memory(world, number, machine.oldest):
+            if _some_task_fits(world, number):
                 make_ready(world, number)
         elif machine.decodes < min(rules.max_batch_requests, rules.max_batch_tokens):
             cut_run(world, number, now)

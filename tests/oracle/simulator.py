@@ -165,9 +165,11 @@ class Choice:
                 self.take(task)
 
     def take_by_arrival(self) -> None:
-        """Rule 5."""
-        others = [task for task in self.machine.queue if task.is_ready and task not in self.chosen]
-        for task in sorted(others, key=lambda other: other.request.number):
+        """Rule 5. Prompts are taken as they stand in line, which is by arrival unless a failure made one restart."""
+        prompts = [task for task in self.machine.prompts if task not in self.chosen]
+        decodes = [task for task in self.machine.queue if task.is_ready and task not in [*prompts, *self.chosen]]
+        decodes.sort(key=lambda task: task.request.number)
+        for task in heapq.merge(prompts, decodes, key=lambda task: task.request.number):
             if not self.is_within_limits(task) or not self.fits(task):
                 return
             self.take(task)
@@ -280,6 +282,13 @@ class Simulator:
 
     def has_place(self, machine: Machine) -> bool:
         return len(machine.batch) < min(self.rules.max_batch_requests, self.rules.max_batch_tokens)
+
+    def some_task_fits(self, machine: Machine) -> bool:
+        """Whether a choice would find something to run among what it comes to first."""
+        decodes = [task for task in machine.queue if task.is_ready and not task.is_prompt and not task.was_admitted]
+        first = [*machine.preempted[:1], machine.queue[0], *machine.prompts[:1]]
+        first += sorted(decodes, key=lambda task: task.request.number)[:1]
+        return any(self.fits(machine, task) for task in first)
 
     def make_ready(self, machine: Machine) -> None:
         if machine not in self.ready:
@@ -394,7 +403,7 @@ class Simulator:
         self.could_join(target, decode)
         if source.queue:
             if not source.running:
-                if self.fits(source, source.queue[0]):
+                if self.some_task_fits(source):
                     self.make_ready(source)
             elif self.has_place(source):
                 source.cut = True

@@ -14,12 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from provisioner.domain.design import Design
+from provisioner.domain.failures import Failures
 from provisioner.domain.machine import Machine as DomainMachine
 from provisioner.domain.model import Model
 from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf import PerformanceModel
-from provisioner.sim import Network
+from provisioner.sim import Network, Simulation
 from tests.oracle.simulator import Kind, Machine, Request, Rules, Simulator
 
 SPECIFICATION = Path(__file__).parents[2].parent / "shared" / "reference" / "specification"
@@ -112,7 +113,13 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def kernel(kinds: list[Kind], counts: list[int], requests: list[tuple[float, int, int]], rules: Rules) -> np.ndarray:
+def kernel(
+    kinds: list[Kind],
+    counts: list[int],
+    requests: list[tuple[float, int, int]],
+    rules: Rules,
+    failures: Failures | None = None,
+) -> Simulation:
     machines = [
         DomainMachine(
             name=f"box-{i}",
@@ -145,12 +152,13 @@ def kernel(kinds: list[Kind], counts: list[int], requests: list[tuple[float, int
     network = Network.of(Design(name="d", short="d", scheduling=scheduling, **pools), MODEL, performance)
     columns = [np.array(column) for column in zip(*requests, strict=True)]
     trace = RequestTrace(columns[0].astype(np.float64), columns[1].astype(np.int64), columns[2].astype(np.int64))
-    result = network.simulate(counts[0], counts[1] if len(counts) > 1 else 0, trace)
-    return np.stack([result.first_token_s, result.finish_s], axis=1)
+    return network.simulate(counts[0], counts[1] if len(counts) > 1 else 0, trace, failures)
 
 
 @given(worlds())
 @settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_kernel_is_the_oracle(world: dict[str, Any]) -> None:
     served = oracle(**world)
-    np.testing.assert_array_equal(kernel(**world), [(r.first_token_s, r.finish_s) for r in served])
+    result = kernel(**world)
+    np.testing.assert_array_equal(result.first_token_s, [request.first_token_s for request in served])
+    np.testing.assert_array_equal(result.finish_s, [request.finish_s for request in served])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from provisioner.capacity import WorkBound
+from provisioner.domain.cluster import Cluster
 from provisioner.search import Judge
 from provisioner.search.minimise import impossible_limits
 from tests.search.questions import (
@@ -61,21 +62,15 @@ def a_batch_is_faster() -> Question:
     )
 
 
-A_BATCH = "floors take each prompt alone, but in a profile that is not monotone a batch may be faster"
-
-
-@pytest.mark.xfail(strict=True, reason=A_BATCH)
 def test_floors_hold_where_a_batch_is_faster_than_a_prompt_alone() -> None:
     assert_floors(a_batch_is_faster())
 
 
-@pytest.mark.xfail(strict=True, reason=A_BATCH)
 def test_a_limit_that_only_a_batch_can_meet_is_not_impossible() -> None:
     plan = a_batch_is_faster().answer()
     assert plan.status == "optimal"
 
 
-@pytest.mark.xfail(strict=True, reason=A_BATCH)
 @given(questions(monotone=False))
 @examples(60)
 def test_no_simulated_value_is_below_its_floor_whatever_the_profile(question: Question) -> None:
@@ -109,10 +104,10 @@ def test_a_cluster_that_did_the_work_in_a_time_is_not_excluded_for_that_time(cas
 
 @pytest.mark.parametrize("name", ["HH", "HA", "HHcap", "A100"])
 def test_shipped_clusters_that_are_excluded_fall_behind_for_good(name: str) -> None:
-    """Ten minutes at 20 requests a second: an excluded cluster is still at work long after the last arrival."""
-    span_s = 600.0
+    """Two minutes at 20 requests a second: an excluded cluster is still at work long after the last arrival."""
+    span_s = 120.0
     (judge,) = shipped(name, rate_rps=20.0, span_s=span_s)
-    excluded = [cluster for cluster in grid(judge, 9) if not keeps_up(judge, *_counts(cluster))]
+    excluded = [cluster for cluster in grid(judge, 6) if not keeps_up(judge, *_counts(cluster))]
     assert excluded
     for cluster in excluded:
         assert judge.load(cluster) > 1.0
@@ -122,8 +117,8 @@ def test_shipped_clusters_that_are_excluded_fall_behind_for_good(name: str) -> N
     assert judge.simulate(largest).makespan_s > span_s * 0.9 * judge.load(largest)
 
 
-def _counts(cluster: object) -> tuple[int, int]:
-    return cluster.prompt_machines, cluster.token_machines  # type: ignore[attr-defined]
+def _counts(cluster: Cluster) -> tuple[int, int]:
+    return cluster.prompt_machines, cluster.token_machines
 
 
 def test_more_machines_never_keep_up_with_less() -> None:
@@ -155,17 +150,12 @@ def unlike_replications() -> Question:
     )
 
 
-LOAD = "load is that of the replication with the most work on the second pool's machines, not of the heaviest"
-
-
-@pytest.mark.xfail(strict=True, reason=LOAD)
 def test_the_load_is_that_of_the_heaviest_replication() -> None:
     (judge,) = unlike_replications().judges
     assert not keeps_up(judge, 1, 1)
     assert judge.load(judge.cluster(1, 1)) == pytest.approx(1.125, rel=0.01)
 
 
-@pytest.mark.xfail(strict=True, reason=LOAD)
 def test_an_excluded_cluster_does_not_pass_when_asked_for_by_itself() -> None:
     (judge,) = unlike_replications().judges
     assert not judge.evaluate(judge.cluster(1, 1), whole=True).is_feasible

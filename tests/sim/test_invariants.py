@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from provisioner.capacity import WorkBound, decode_work_s, prompt_work_s
+from provisioner.capacity import WorkBound, decode_work_s, least_prefill_s, prompt_work_s
 from provisioner.domain.trace import RequestTrace
 from provisioner.sim import Simulation
 from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS
@@ -143,7 +143,7 @@ def test_with_memory_for_everything_every_request_finishes(case: Case) -> None:
 def test_nothing_is_faster_than_alone_on_the_fastest_machine(case: Case) -> None:
     simulation, trace = case.simulate(), case.trace
     prompt, output = trace.prompt_tokens.astype(float), trace.output_tokens.astype(float)
-    prefill_s = np.min([model.prefill_s(prompt) for model in case.models], axis=0)
+    prefill_s = np.min([min(1.0, model.mixed_factor) * model.prefill_s(prompt) for model in case.models], axis=0)
     assert np.all(simulation.first_token_s - trace.arrival_s >= prefill_s * (1 - ROUNDING) - ROUNDING)
     # A decode iteration takes at least f(1); one shared with a prompt at least the prefill of two tokens.
     ones = np.ones_like(prompt)
@@ -163,6 +163,10 @@ def test_the_work_bounds_are_sound(case: Case) -> None:
     prompt_s = np.min([prompt_work_s(model, prompts, scheduling) for model in case.models], axis=0)
     decode_s = np.min([decode_work_s(model, done, scheduling) for model in case.models], axis=0)
     assert simulation.busy_s.sum() >= (prompt_s.sum() + decode_s.sum()) * (1 - ROUNDING)
+    # ... no prompt was done sooner than in the fastest iteration that it could be in ...
+    least_s = np.min([least_prefill_s(model, prompts, scheduling) for model in case.models], axis=0)
+    ttft_s = (simulation.first_token_s - simulation.trace.arrival_s)[np.isfinite(simulation.finish_s)]
+    assert np.all(ttft_s >= least_s * (1 - ROUNDING) - ROUNDING)
     # ... and a cluster that did finish it by then cannot have needed more time than there was.
     bound = WorkBound.of(case.design, case.performance, done, simulation.makespan_s)
     first, second = (np.array([float(count)]) for count in (*case.counts, 0)[:2])

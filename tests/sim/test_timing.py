@@ -113,6 +113,11 @@ def test_interpolation_by_hand(tokens: int, seconds: float) -> None:
     assert prefill_s(table, 0, tokens) == pytest.approx(seconds)
 
 
+def test_beyond_a_last_segment_that_falls_times_stay() -> None:
+    table = mixed(performance(prefill=((100, 1.0), (200, 2.0), (400, 0.5)))).timing
+    assert [prefill_s(table, 0, n) for n in (50, 300, 400, 500)] == pytest.approx([0.5, 1.25, 0.5, 0.5])
+
+
 def test_a_single_knot_is_a_constant() -> None:
     table = mixed(performance(prefill=((100, 0.3),), decode=((4, 0.2),))).timing
     assert [prefill_s(table, 0, n) for n in (1, 100, 1000)] == [0.3] * 3

@@ -1,0 +1,173 @@
+"""The oracle with machines that fail, as docs/model.md has them.
+
+Nothing is corrected step by step: what a failure leaves is looked at, and the books are made anew from it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Any
+
+from tests.oracle.simulator import ARRIVAL, ITERATION_END, TRANSFER_END, Machine, Request, Rules, Simulator, Task
+
+FAILURE, RESTART = ARRIVAL - 0.5, ARRIVAL - 0.25
+"""Priorities behind ends of transfers, and before arrivals."""
+
+
+class FailingSimulator(Simulator):
+    """Machines fail, each at its time, and never come back."""
+
+    def __init__(
+        self, requests: list[Request], machines: list[Machine], rules: Rules, failures: list[tuple[float, int]]
+    ) -> None:
+        super().__init__(requests, machines, rules)
+        self.requests = requests
+        self.routed: set[int] = set()
+        self.restarts = [0] * len(requests)
+        self.pools["failed"] = []
+        for time_s, number in failures:
+            self.at(time_s, FAILURE, number, machines[number])  # type: ignore[arg-type]
+
+    def run(self) -> None:
+        while self.events and len(self.events) > self.retries:
+            self.now, priority, number, what = heapq.heappop(self.events)  # type: ignore[assignment]
+            self.happen(priority, number, what)
+            if not self.events or self.events[0][0] > self.now:
+                ready, self.ready = self.ready, []
+                for machine in ready:
+                    self.start(machine)
+
+    def happen(self, priority: float, number: int, what: Any) -> None:
+        if priority == ITERATION_END:
+            self.end_iteration(what)
+        elif priority == TRANSFER_END:
+            self.end_transfer(*what)
+        elif priority == FAILURE:
+            failing = [what]
+            while self.events and self.events[0][:2] == (self.now, FAILURE):
+                failing.append(heapq.heappop(self.events)[3])
+            self.fail(failing)
+        elif len(self.pools["failed"]) < len(self.machines):
+            self.routed.add(number)
+            self.arrive(what)
+
+    def fail(self, failing: list[Machine]) -> None:
+        for machine in failing:
+            self.move(machine, "failed")
+            machine.running = False
+        self.ready = [machine for machine in self.ready if machine.pool != "failed"]
+        self.drop(lambda priority, what: priority == ITERATION_END and what.pool == "failed")
+        under_way = [r for r in self.requests if r.number in self.routed and r.finish_s == math.inf]
+        lost = [request for request in under_way if self.is_lost(request)]
+        for request in lost:
+            self.forget(request)
+        used = [machine.used for machine in self.machines]
+        kept = [request for request in under_way if request not in lost]
+        self.make_books(kept)
+        for machine in self.machines:
+            if machine.pool != "failed":
+                self.make_use_of_room(machine, is_new=machine.used < used[machine.number])
+        for request in kept:
+            if request.target.pool == "failed" and not self.is_at_target(request):
+                self.redirect(request)
+        for request in lost:
+            self.restarts[request.number] += 1
+            self.at(self.now, RESTART, request.number, request)  # type: ignore[arg-type]
+
+    def drop(self, is_void: Callable[[float, Any], bool]) -> None:
+        """Take events back."""
+        void = [event for event in self.events if is_void(event[1], event[3])]
+        self.retries -= sum(priority == TRANSFER_END and not what[1] for _, priority, _, what in void)  # type: ignore[index]
+        self.events = [event for event in self.events if event not in void]
+        heapq.heapify(self.events)
+
+    @staticmethod
+    def tasks(machine: Machine, request: Request) -> list[Task]:
+        return [task for task in [*machine.queue, *machine.batch] if task.request is request]
+
+    def is_being_sent(self, request: Request) -> bool:
+        payloads: list[Any] = [what for _, priority, _, what in self.events if priority == TRANSFER_END]
+        return any(sent is request and is_under_way for sent, is_under_way in payloads)
+
+    def is_at_target(self, request: Request) -> bool:
+        return request.first_token_s < math.inf and bool(self.tasks(request.target, request))
+
+    def is_lost(self, request: Request) -> bool:
+        if any(self.tasks(machine, request) for machine in self.machines):
+            return any(self.tasks(machine, request) for machine in self.pools["failed"])
+        # No task: the KV-cache lies at its source, or is on the way.
+        ends = [request.source, request.target] if self.is_being_sent(request) else [request.source]
+        return any(machine.pool == "failed" for machine in ends)
+
+    def forget(self, request: Request) -> None:
+        for machine in self.machines:
+            for line in (machine.queue, machine.prompts, machine.preempted, machine.batch):
+                line[:] = [task for task in line if task.request is not request]
+            machine.line[:] = [other for other in machine.line if other is not request]
+        self.drop(lambda priority, what: priority == TRANSFER_END and what[0] is request)
+        request.generated = 0
+        request.first_token_s = math.inf
+        self.routed.discard(request.number)
+
+    def make_books(self, under_way: list[Request]) -> None:
+        """Pending tokens, reserved memory and used memory of each machine by their definitions."""
+        for machine in self.machines:
+            machine.pending = machine.reserved = machine.used = 0
+        for request in under_way:
+            source, target = request.source, request.target
+            prompt_kv, whole_kv = request.prompt + self.head, request.prompt + request.output
+            has_first, is_at_target = request.first_token_s < math.inf, self.is_at_target(request)
+            source.pending += 0 if has_first else request.prompt
+            target.pending += 1
+            target.reserved += whole_kv
+            if is_at_target:
+                target.used += whole_kv if self.tasks(target, request)[0].was_admitted else prompt_kv
+                continue
+            if source is not target:
+                source.reserved += prompt_kv
+            if has_first or any(task.is_prompt and task.was_admitted for task in self.tasks(source, request)):
+                source.used += prompt_kv
+            if self.is_being_sent(request):
+                target.used += prompt_kv
+
+    def make_use_of_room(self, machine: Machine, *, is_new: bool) -> None:
+        self.free(machine, 0)
+        if is_new and machine.queue:
+            if machine.running:
+                machine.cut |= self.has_place(machine)
+            elif self.some_task_fits(machine):
+                self.make_ready(machine)
+
+    def redirect(self, request: Request) -> None:
+        """Another machine decodes; the prompt, or its KV-cache, stays where it is."""
+        source, old = request.source, request.target
+        old.pending -= 1
+        old.reserved -= request.prompt + request.output
+        old.line[:] = [other for other in old.line if other is not request]
+        self.drop(lambda priority, what: priority == TRANSFER_END and what[0] is request)
+        request.target = target = self.other_target(request)
+        target.pending += 1
+        target.reserved += request.prompt + request.output
+        has_first = request.first_token_s < math.inf
+        if target is not source:
+            if has_first:
+                self.send(request)
+            return
+        source.reserved -= request.prompt + self.head
+        decode = Task(request, is_prompt=False, is_ready=has_first)
+        source.join(decode)
+        if has_first or source.running:
+            self.could_join(source, decode)
+
+    def other_target(self, request: Request) -> Machine:
+        for pool in ("token", "mixed"):
+            machine = min(self.pools[pool], key=lambda m: m.reserved, default=None)
+            if machine and machine.reserved + request.prompt + request.output <= machine.kind.kv_routable:
+                return machine
+        if self.pools["prompt"]:
+            machine = min(self.pools["prompt"], key=lambda m: m.reserved)
+            self.move(machine, "mixed")
+            return machine
+        return min(self.pools["mixed"] + self.pools["token"], key=lambda m: m.pending)
