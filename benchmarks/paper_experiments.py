@@ -138,7 +138,8 @@ DEFAULT = Variant(name="default")
 SIM = Variant(
     name=REFERENCE, sets=PRESET, decode=REFERENCE, prefill=REFERENCE, slo=REFERENCE
 )  # what `--profile-set splitwisesim` simulates
-AS_BATCH = {"slos.splitwise.tbt_reference": "prompt_as_batch"}
+# Its SLOs ask the decode time of as many requests as the prompt has tokens, which only its own decode times stand.
+WITHOUT_DECODE = replace(SIM, name="reference - its decode and SLO", decode="splitwise", slo="splitwise")
 BY_ALL = {"slos.splitwise.tbt_counts_first_token": True}
 
 
@@ -226,7 +227,6 @@ def habits(workers: Workers) -> None:
         DEFAULT,
         replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE),
         replace(DEFAULT, name="default + prefill of the reference", prefill=REFERENCE),
-        replace(DEFAULT, name="default + TBT against decode(prompt as batch)", slo_sets=AS_BATCH),
         replace(DEFAULT, name="default + TBT over all tokens", slo_sets=BY_ALL),
         replace(DEFAULT, name="default + memory figures", sets=MEMORY),
         replace(DEFAULT, name="default + transfer", sets=TRANSFER),
@@ -239,7 +239,7 @@ def habits(workers: Workers) -> None:
             DEFAULT, name="default + decode, SLO, memory of the reference", decode=REFERENCE, slo=REFERENCE, sets=MEMORY
         ),
         SIM,
-        replace(SIM, name="reference - its decode", decode="splitwise"),
+        WITHOUT_DECODE,
         replace(SIM, name="reference - its prefill", prefill="splitwise"),
         replace(SIM, name="reference - its SLO", slo="splitwise"),
         without("reference - memory figures", MEMORY),
@@ -350,7 +350,7 @@ def own(workers: Workers) -> None:
         replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE),
         replace(DEFAULT, name="default + decode, mean of 5 seeds", decode=REFERENCE, replications=5),
         SIM,
-        replace(SIM, name="reference - its decode", decode="splitwise"),
+        WITHOUT_DECODE,
         replace(SIM, name="reference, mean of 5 seeds", replications=5),
     ]
     wanted = [Case("own", "conversation", design, equal) for equal in EQUALS for design in DESIGNS]
@@ -390,7 +390,7 @@ def batch(workers: Workers) -> None:
         replace(DEFAULT, name="default + memory figures", sets=MEMORY),
         replace(DEFAULT, name="default + decode, memory of the reference", decode=REFERENCE, sets=MEMORY),
         SIM,
-        replace(SIM, name="reference - its decode", decode="splitwise"),
+        WITHOUT_DECODE,
         replace(SIM, name="reference, 300 s", span_s=300.0),
     ]
     designs = ("A100", "AA", "H100", "HH")

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from provisioner.report.plain import plain
 
 Advance = Callable[[int], None]
 
@@ -25,7 +26,7 @@ def remarks() -> Console:
 def note(text: str, *, quiet: bool = False) -> None:
     """Say something beside the answer."""
     if not quiet:
-        remarks().print(f"[dim]note:[/dim] {escape(text)}", soft_wrap=True)
+        remarks().print(f"[dim]note:[/dim] {plain(text)}", soft_wrap=True)
 
 
 @contextmanager
@@ -34,5 +35,5 @@ def progress(task: str, *, quiet: bool) -> Iterator[Advance]:
     console = remarks()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        handle = bar.add_task(escape(task), total=None)
+        handle = bar.add_task(plain(task), total=None)
         yield lambda count: bar.advance(handle, count)

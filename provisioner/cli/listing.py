@@ -22,13 +22,14 @@ def show(
     """List what can be named: your own folders first, then what is shipped."""
     from provisioner.cli.console import answers
     from provisioner.cli.question import open_catalog
+    from provisioner.report.plain import printable
 
     if kind is not None and kind not in KINDS:
         raise InputError(Fault(problem="unknown kind", field="list", value=kind, allowed=", ".join(KINDS)))
     catalog = open_catalog(inputs)
     console = answers()
     for each in (kind,) if kind else KINDS:
-        names = catalog.names(each)
+        names = [printable(name) for name in catalog.names(each)]
         if kind:
             console.print("\n".join(names), markup=False, soft_wrap=True)
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from provisioner.cli.options import STDOUT, Outputs
+from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,9 +18,19 @@ def check(outputs: Outputs, **others: Path | None) -> None:
     """Fail before the work if a file could not be written after it; `others` are files by the name of their option."""
     from provisioner.report.sink import check_writable
 
+    taken: dict[Path, str] = {}
     for name, path in {"csv": outputs.csv, "json": outputs.json, **others}.items():
         if path is not None and path != STDOUT:
             check_writable(path, f"--{name}")
+            if taken.setdefault(path.resolve(), name) != name:
+                raise InputError(
+                    Fault(
+                        problem=f"is the file of --{taken[path.resolve()]} already",
+                        field=f"--{name}",
+                        value=str(path),
+                        allowed="another file",
+                    )
+                )
 
 
 def hand_out(

@@ -163,6 +163,19 @@ def prepare(question: Question, design_names: Sequence[str]) -> Setting:
     return setting
 
 
+def prepare_one(question: Question, design: str) -> Setting:
+    """`prepare` for a command about one design.
+
+    Raises
+    ------
+    InputError
+        If it is `all` of them.
+    """
+    if design.lower() == "all":
+        raise InputError(Fault(problem="more than one design", field="--design", value=design, allowed="a single one"))
+    return prepare(question, [design])
+
+
 def parse_cluster(design: Design, text: str) -> Cluster:
     """`27,3` for prompt and token machines, `40` for a design of mixed machines.
 

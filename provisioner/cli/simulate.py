@@ -33,13 +33,13 @@ def simulate(
     from rich.console import Group
 
     from provisioner.cli.console import note
-    from provisioner.cli.question import parse_cluster, prepare
+    from provisioner.cli.question import parse_cluster, prepare_one
     from provisioner.depth import request_rows
     from provisioner.report import answer, table
     from provisioner.report import depth as deep
     from provisioner.report.sink import write
 
-    setting = prepare(question, [design])
+    setting = prepare_one(question, design)
     parsed = parse_cluster(setting.designs[0], cluster)
     judge = setting.judge(parsed.design)
     evaluation = judge.evaluate(parsed, whole=True)

@@ -26,14 +26,14 @@ def sweep(
     """Simulate every cluster of a grid. A cell that misses for certain is not simulated in further replications."""
     from provisioner.cli import output, ranges
     from provisioner.cli.console import progress
-    from provisioner.cli.question import cores, parse_budget, prepare
+    from provisioner.cli.question import cores, parse_budget, prepare_one
     from provisioner.report import answer, grid
     from provisioner.search import Workers
 
     output.check(outputs)
     if parse_budget(search) is not None:
         raise InputError(Fault(problem="a sweep has no budget", field="--budget", allowed="--prompt and --token"))
-    setting = prepare(question, [design])
+    setting = prepare_one(question, design)
     judge = setting.judges[0]
     prompts = ranges.parse_counts(prompt, "--prompt")
     if judge.design.is_mixed != (token is None):

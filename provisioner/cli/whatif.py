@@ -48,13 +48,13 @@ def whatif(
     """Judge a cluster after a change, beside what it was before: a workload, model or rate, failures, `--set`."""
     from provisioner.cli import output
     from provisioner.cli.console import note
-    from provisioner.cli.question import parse_cluster, prepare, resolve
+    from provisioner.cli.question import parse_cluster, prepare_one, resolve
     from provisioner.report import answer, change
     from provisioner.traces import Stretched
 
     output.check(outputs)
     _check_factors(scale_prompt, scale_output)
-    after = prepare(question, [design])
+    after = prepare_one(question, design)
     parsed = parse_cluster(after.designs[0], cluster)
     failures = _failures(fail, fail_at, parsed, after.scenario.span_s)
     if (scale_prompt, scale_output) != (1.0, 1.0):

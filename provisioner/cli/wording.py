@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from provisioner.errors import Fault
+from provisioner.report.plain import printable
 
 _LONGEST_VALUE = 60
 _LONGEST_PART = 400
@@ -10,22 +11,22 @@ _LONGEST_PART = 400
 
 def word(fault: Fault) -> str:
     """Return `FILE:LINE: field: problem (got VALUE); allowed: what would be right`, of what the fault has."""
-    place = "" if fault.file is None else _printable(str(fault.file))
+    place = "" if fault.file is None else printable(str(fault.file))
     if place and fault.line is not None:
         place += f":{fault.line}"
-    field = _short(_printable(fault.field or ""), _LONGEST_PART)
-    problem = _short(_printable(fault.problem), _LONGEST_PART)
+    field = _short(printable(fault.field or ""), _LONGEST_PART)
+    problem = _short(printable(fault.problem), _LONGEST_PART)
     if fault.value is not None:
         problem += f" (got {_worded(fault.value)})"
     if fault.allowed:
-        problem += f"; allowed: {_short(_printable(fault.allowed), _LONGEST_PART)}"
+        problem += f"; allowed: {_short(printable(fault.allowed), _LONGEST_PART)}"
     return ": ".join(part for part in (place, field, problem) if part)
 
 
 def _worded(value: object) -> str:
     match value:
         case str():
-            return f"'{_short(_printable(value), _LONGEST_VALUE)}'"
+            return f"'{_short(printable(value), _LONGEST_VALUE)}'"
         case bool():
             return str(value).lower()
         case dict():
@@ -33,14 +34,9 @@ def _worded(value: object) -> str:
         case list() | tuple():
             return "a list"
     try:
-        return _short(_printable(str(value)), _LONGEST_VALUE)
+        return _short(printable(str(value)), _LONGEST_VALUE)
     except ValueError:  # an int of more digits than Python prints
         return "a number of very many digits"
-
-
-def _printable(text: str) -> str:
-    """Escape what could end the line, hide a part of it or change its direction."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def _short(text: str, longest: int) -> str:

@@ -41,7 +41,7 @@ def resolve(question: Question, catalog: Catalog) -> Workload:
     parts = [_weighted(text) for text in question.workload]
     process = _arrival_process(question.arrivals)
     wants_recorded = question.arrivals in {None, "recorded"}
-    if len(parts) == 1 and _is_file(parts[0][0]) and wants_recorded:
+    if len(parts) == 1 and _is_file(parts[0][0], catalog) and wants_recorded:
         return _recorded(question, Path(parts[0][0]))
     if question.arrivals == "recorded":
         raise InputError(
@@ -102,7 +102,10 @@ def _recorded(question: Question, path: Path) -> Workload:
     )
 
 
-def _is_file(name: str) -> bool:
+def _is_file(name: str, catalog: Catalog) -> bool:
+    """Whether a name is a path; one of the catalog's is not, whatever stands in the current folder."""
+    if name.casefold() in {known.casefold() for known in catalog.names("workloads")}:
+        return False
     path = Path(name)
     return bool(path.suffix) or len(path.parts) > 1 or path.exists()
 
@@ -110,7 +113,7 @@ def _is_file(name: str) -> bool:
 def _sizes(name: str, catalog: Catalog) -> SizeTable:
     from provisioner.traces import SizeTable, read_trace
 
-    if _is_file(name):
+    if _is_file(name, catalog):
         return SizeTable.of_trace(read_trace(Path(name)))
     entry, folder = catalog.workload(name)
     return SizeTable.read(folder / entry.sizes)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report.answer import miss
+from provisioner.report.plain import plain
 from provisioner.report.table import short
 from provisioner.search import Evaluation
 
 
 def table(before: Evaluation, after: Evaluation, title: str) -> RenderableType:
     """Each objective before and after, with its limit."""
-    shown = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     shown.add_column("Objective", no_wrap=True)
     for heading in ("Limit", "Before", "After", "Change"):
         shown.add_column(heading, justify="right", no_wrap=True)

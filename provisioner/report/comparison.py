@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from provisioner.report.plain import plain
 from provisioner.search import Evaluation
 
 COLUMNS = ("throughput_rps", "cost_usd_per_h", "power_kw", "machines")
@@ -66,7 +66,7 @@ def rows(found: Sequence[Evaluation], baseline: str) -> list[Row]:
 
 def table(compared: Sequence[Row], title: str, baseline: str) -> Table:
     """The comparison as people look at it."""
-    shown = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    shown = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     shown.add_column("Design", no_wrap=True)
     shown.add_column("Cluster", no_wrap=True)
     for heading in ("RPS", "USD/h", "kW", "n"):
@@ -78,8 +78,8 @@ def table(compared: Sequence[Row], title: str, baseline: str) -> Table:
         cells = [_cell(amounts[name], row.ratios[name], is_best=name in row.best) for name in COLUMNS]
         binding = f"{evaluation.binding.limit.name} {evaluation.headroom:+.0%}"
         verdict = Text(binding) if evaluation.is_feasible else Text(f"{binding} fails", style="bold red")
-        shown.add_row(escape(evaluation.cluster.design.short), evaluation.cluster.label, *cells, verdict)
-    shown.caption = f"x relative to {escape(baseline)}, * best that passes"
+        shown.add_row(plain(evaluation.cluster.design.short), evaluation.cluster.label, *cells, verdict)
+    shown.caption = f"x relative to {plain(baseline)}, * best that passes"
     shown.caption_justify = "left"
     return shown
 

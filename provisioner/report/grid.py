@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from provisioner.report.plain import printable
 from provisioner.search import Evaluation, amount
 
 # From the most headroom to the furthest beyond the limit; a symbol for each, so that colour is not needed.
@@ -22,7 +23,7 @@ def table(found: Sequence[Evaluation], title: str) -> RenderableType:
     passing = [e for e in found if e.is_feasible]
     best = min(passing, key=lambda e: (amount(e.cluster, "cost"), -e.headroom), default=None)
     width = max(len(str(prompt)) for prompt in prompts) + 1
-    lines = [Text(title)]
+    lines = [Text(printable(title))]
     for token in tokens:
         line = Text(f"{token:>5} ")
         for prompt in prompts:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report.answer import miss
+from provisioner.report.plain import plain, printable
 from provisioner.search import Certificate, Evaluation, Front, Plan
 
 _TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E"}
@@ -21,7 +21,7 @@ _TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E"}
 def of_plan(plan: Plan, title: str) -> RenderableType:
     """The answer of a search: the cluster, its objectives, and the proof."""
     if plan.best is None:
-        return Text(f"No cluster: {plan.reason}")
+        return Text(f"No cluster: {printable(plan.reason or '')}")
     heading = title if plan.is_feasible else f"{title}: none passes; the nearest miss"
     lines = [_proof(plan.certificate)]
     if plan.equally_good:
@@ -29,7 +29,7 @@ def of_plan(plan: Plan, title: str) -> RenderableType:
     if plan.confirmed is not None:
         lines.append(f"On {plan.confirmed[1]} fresh seeds, one at a time, it passes {plan.confirmed[0]} times.")
     if plan.reason:
-        lines.append(plan.reason + ".")
+        lines.append(printable(plan.reason) + ".")
     return Group(of_evaluations([plan.best], heading), objectives(plan.best), Text("\n".join(lines)))
 
 
@@ -56,7 +56,7 @@ def of_evaluation(evaluation: Evaluation, title: str) -> RenderableType:
 
 def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
     """Clusters, one a row."""
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for column in ("Design", "Cluster"):
         table.add_column(column, no_wrap=True)
     for column in ("n", "USD/h", "kW", "RPS", "Busy"):
@@ -66,7 +66,7 @@ def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
         cluster = evaluation.cluster
         busy = "/".join(f"{share:.0%}" for name, share in evaluation.utilization.items() if name != "mixed_pool")
         table.add_row(
-            escape(cluster.design.short),
+            plain(cluster.design.short),
             cluster.label,
             str(cluster.machines),
             f"{cluster.cost_usd_per_h:,.2f}",
@@ -89,13 +89,13 @@ def of_front(front: Front, title: str) -> RenderableType:
     """Non-dominated clusters, and the proof."""
     proof = Text(_proof(front.certificate))
     if not front.clusters:
-        return Group(Text(f"{title}: none passes."), proof)
+        return Group(Text(f"{printable(title)}: none passes."), proof)
     return Group(of_evaluations(front.clusters, title), proof)
 
 
 def of_curve(found: Sequence[Evaluation], title: str) -> Table:
     """Achieved values, one cluster and rate a row; those beyond their limits marked."""
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for column in ("Design", "Cluster"):
         table.add_column(column, no_wrap=True)
     table.add_column("RPS", justify="right", no_wrap=True)
@@ -107,7 +107,7 @@ def of_curve(found: Sequence[Evaluation], title: str) -> Table:
             for result in evaluation.results
         ]
         cluster = evaluation.cluster
-        table.add_row(escape(cluster.design.short), cluster.label, f"{evaluation.rate_rps:.4g}", *values)
+        table.add_row(plain(cluster.design.short), cluster.label, f"{evaluation.rate_rps:.4g}", *values)
     limits = [f"{result.limit.limit:g} " for result in found[0].results]
     table.add_row("limit", "", "", *limits, style="dim")
     table.caption = "! beyond its limit"

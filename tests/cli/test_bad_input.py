@@ -110,7 +110,6 @@ def test_an_option_and_its_value_are_named(provision: Provision, arguments: Sequ
     assert_refused(provision(*MAIN_JOB, *arguments), fragment)
 
 
-@pytest.mark.xfail(strict=True, reason="the first of all designs is taken without a word")
 def test_one_cluster_is_of_one_design(provision: Provision) -> None:
     assert_refused(provision("simulate", "--design", "all", "--cluster", "2,2", *TINY), "--design", "all")
 
@@ -334,7 +333,6 @@ def test_a_bad_question_writes_nothing(provision: Provision, folder: Path) -> No
     assert not list(folder.iterdir())
 
 
-@pytest.mark.xfail(strict=True, reason="the second file takes the first one's place")
 def test_two_answers_in_one_file(provision: Provision) -> None:
     assert_refused(provision(*MAIN_JOB, "--csv", "same", "--json", "same"), "same")
 

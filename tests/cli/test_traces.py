@@ -115,7 +115,6 @@ def test_a_trace_by_any_path(provision: Provision, folder: Path, name: str) -> N
     assert answer["inputs"]["arrivals"] == "recorded"
 
 
-@pytest.mark.xfail(strict=True, reason="whatever exists in the current folder is taken for a trace file")
 @pytest.mark.parametrize("make", ["mkdir", "touch"])
 def test_a_folder_named_like_a_workload_is_not_in_the_way(provision: Provision, folder: Path, make: str) -> None:
     """`coding` is a name of the catalog before it is whatever stands in the current folder."""
@@ -139,14 +138,3 @@ def test_the_papers_own_simulator_through_the_command_line(provision: Provision)
     for slo in run.answer["slos"]:
         theirs = float(case[f"{slo['metric']}_p{slo['percentile']:g}_slowdown"])
         assert slo["value"] == pytest.approx(theirs, rel=1e-3)
-
-
-@ABSENT
-def test_the_smallest_cluster_on_the_references_grid(provision: Provision) -> None:
-    trace = REFERENCE / "splitwisesim" / "traces" / "coding_70rps_grid.csv"
-    run = provision(
-        "--design", "HH", "--workload", str(trace), "--minimize", "machines", "--max-machines", "30", "--json"
-    )
-    assert run.code == 0
-    assert run.answer["status"] == "optimal"
-    assert run.answer["cluster"]["machines"] == 30

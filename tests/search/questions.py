@@ -219,8 +219,7 @@ def questions(draw: st.DrawFn, *, replications: Sequence[int] = (1, 3), monotone
         )
         for i in range(2)
     ]
-    # With retried transfers a simulation may not end: tests/cli/test_bad_input.py has the case.
-    rules = draw(schedulings()).model_copy(update={"transfer_retry_s": 0.0})
+    rules = draw(schedulings())
     shapes = draw(st.lists(st.sampled_from(["00", "01", "10", "0", "1"]), min_size=1, max_size=3, unique=True))
     designs = tuple(
         Design(

@@ -25,7 +25,7 @@ def spent(plan: Plan, question: Question) -> float:
 
 
 @given(questions())
-@examples(120)
+@examples(70)
 def test_it_is_the_best_of_all_clusters_simulated_one_by_one(question: Question) -> None:
     passing = brute_force(question)
     plan = question.answer()
@@ -44,7 +44,7 @@ def test_it_is_the_best_of_all_clusters_simulated_one_by_one(question: Question)
 
 
 @given(questions())
-@examples(60)
+@examples(40)
 def test_every_cheaper_cluster_is_accounted_for(question: Question) -> None:
     plan = question.answer()
     best = (math.inf,) if plan.best is None or not plan.is_feasible else rank(plan.best.cluster, question.objective)
@@ -65,7 +65,7 @@ def test_every_cheaper_cluster_is_accounted_for(question: Question) -> None:
 
 
 @given(questions(replications=(3,)))
-@examples(50)
+@examples(30)
 def test_stopping_early_changes_no_verdict(question: Question) -> None:
     for judge, cluster in question.clusters:
         early, whole = judge.evaluate(cluster), judge.evaluate(cluster, whole=True)
@@ -78,7 +78,7 @@ def test_stopping_early_changes_no_verdict(question: Question) -> None:
 
 
 @given(questions(), st.sampled_from([2, 4]))
-@examples(25)
+@examples(15)
 def test_the_number_of_workers_changes_nothing(question: Question, jobs: int) -> None:
     one, many = question.answer(jobs=1), question.answer(jobs=jobs)
     assert ledger(one) == ledger(many)
@@ -96,14 +96,14 @@ def test_the_same_question_has_the_same_answer(question: Question) -> None:
 
 
 @given(questions(), st.sampled_from([0.5, 0.9, 0.99]))
-@examples(50)
+@examples(30)
 def test_a_tighter_slo_never_costs_less(question: Question, factor: float) -> None:
     loose, tight = question.answer(), question.with_limits(factor).answer()
     assert spent(loose, question) <= spent(tight, question)
 
 
 @given(questions())
-@examples(25)
+@examples(15)
 def test_fewer_limits_never_cost_more(question: Question) -> None:
     if len(question.limits) > 1:
         fewer = replace(question, limits=question.limits[1:])
@@ -111,7 +111,7 @@ def test_fewer_limits_never_cost_more(question: Question) -> None:
 
 
 @given(questions())
-@examples(25)
+@examples(15)
 def test_a_wider_choice_never_costs_more(question: Question) -> None:
     narrow = spent(question.answer(), question)
     wider = replace(question, max_machines=question.max_machines + 1)
@@ -122,7 +122,7 @@ def test_a_wider_choice_never_costs_more(question: Question) -> None:
 
 
 @given(questions())
-@examples(25)
+@examples(15)
 def test_the_order_of_designs_does_not_matter(question: Question) -> None:
     reverse = replace(question, designs=question.designs[::-1])
     plan, other = question.answer(), reverse.answer()

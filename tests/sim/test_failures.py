@@ -156,6 +156,9 @@ def test_the_last_token_machine_fails_while_a_prompt_runs() -> None:
     assert (result.restarts.tolist(), result.token_machine.tolist()) == ([0], [0])
     assert result.mixed_pool_s == pytest.approx([0.25, 0.0])
     assert np.isnan(result.transfer_s).all()
+    result = split().simulate(1, 1, requests((0, 100, 3)), Failures.of([(0.05, 1), (0.2, 0)]))
+    assert result.mixed_pool_s == pytest.approx([0.15, 0.0])
+    assert (result.unfinished, result.restarts.tolist()) == (1, [1])
 
 
 def test_machines_that_fail_at_one_moment_fail_together() -> None:
@@ -219,6 +222,23 @@ def test_a_failing_source_leaves_the_line_for_room_to_others() -> None:
     assert result.restarts.tolist() == [1, 0, 0, 0, 0]
     assert result.token_machine.tolist() == [1, 2, 2, 2, 1]
     np.testing.assert_allclose(result.transfer_s, [np.nan, np.nan, 0.03, np.nan, 0.2])
+    # P0 and T join the mixed pool at 0.02, P1 at 0.16: P0 until Y has ended, P1 until A has, T until B has.
+    assert result.mixed_pool_s == pytest.approx([0.115, 0.23, 0.3])
+
+
+def test_a_kv_cache_is_not_sent_to_a_machine_that_fails_at_that_moment() -> None:
+    """1P + 3T, 1000 tokens/s, room for 200 tokens on each T, 165 pending tokens. T1 and T2 fail at 0.12.
+
+    A, B and D have their prompts on P, A 0-0.1, then B and D to 0.16, and T1, T2 and T3 for their decodes. T1 takes the
+    prompt of C (0.02-0.17), so that A waits for room there. At 0.12 C is lost, and A and B get T3 instead.
+    T3: A is sent to 0.22, B and D to 0.19; B and D decode to 0.29, then A to 0.39. C runs on P to 0.31 and 0.41.
+    """
+    trace = requests((0, 100, 2), (0.01, 30, 2), (0.015, 30, 2), (0.02, 150, 2))
+    network = split(kv_tokens=1000, token_kv_tokens=200, tokens_per_s=1000, max_pending_tokens=165)
+    result = network.simulate(1, 3, trace, Failures.of([(0.12, 1), (0.12, 2)]))
+    assert times(result) == [(0.1, 0.39), (0.16, 0.29), (0.16, 0.29), (0.31, 0.41)]
+    assert result.restarts.tolist() == [0, 0, 0, 1]
+    assert result.token_machine.tolist() == [3, 3, 3, 0]
 
 
 def test_threads_agree() -> None:

@@ -98,6 +98,13 @@ def test_a_mixed_machine_preempts_decodes_for_a_long_prompt() -> None:
     assert simulation.peak_tokens.tolist() == [150]
 
 
+def test_the_last_of_the_running_decodes_are_preempted() -> None:
+    # Limit: 100 tokens. A and B: prompts 0 -> 0.02, decodes from there. C's prompt (99 tokens) leaves room for one of
+    # them: A stays, B is preempted. 0.12 -> 1.5 x 100 ms -> 0.27. A has 2 iterations left, B 3: 0.47 and 0.57.
+    simulation = mixed(max_batch_tokens=100).simulate(1, 0, requests((0, 10, 5), (0, 10, 5), (0.05, 99, 1)))
+    check(simulation, [0.02, 0.02, 0.27], [0.47, 0.57, 0.27])
+
+
 def test_a_preempted_decode_keeps_its_context() -> None:
     # As above in small, with 1 ms for each token of context. A: prompt 0 -> 0.05, first decode 0.1 + 51 ms -> 0.201.
     # B (100 tokens) 0.201 -> 0.301, A preempted. A's second has context 52: 0.152 -> 0.453; its third 0.153 -> 0.606.
@@ -241,12 +248,33 @@ def test_a_borrowed_machine_is_given_back_to_the_end_of_its_pool() -> None:
     # joins the mixed pool, and serves C whole. P: A 0 -> 0.1, B 0.1 -> 0.2.
     # T1: C's prompt 0.02 -> 0.12; A's decode, ready at 0.1, and C's: A ends at 0.22, C at 0.32, and T1 returns.
     # T2: B 0.2 -> 0.3. D at 0.5: P -> 0.6, and T2, now the first of the token pool -> 0.7.
-    trace = requests((0, 100, 2), (0.01, 100, 2), (0.02, 100, 3), (0.5, 100, 2))
+    # E at 0.55: P 0.6 -> 0.65, and T1, back in the token pool and with less reserved than T2 -> 0.75.
+    trace = requests((0, 100, 2), (0.01, 100, 2), (0.02, 100, 3), (0.5, 100, 2), (0.55, 50, 2))
     simulation = instant(max_pending_tokens=150).simulate(1, 2, trace)
-    assert simulation.prompt_machine.tolist() == [0, 0, 1, 0]
-    assert simulation.token_machine.tolist() == [1, 2, 1, 2]
-    check(simulation, [0.1, 0.2, 0.12, 0.6], [0.22, 0.3, 0.32, 0.7])
+    assert simulation.prompt_machine.tolist() == [0, 0, 1, 0, 0]
+    assert simulation.token_machine.tolist() == [1, 2, 1, 2, 1]
+    check(simulation, [0.1, 0.2, 0.12, 0.6, 0.65], [0.22, 0.3, 0.32, 0.7, 0.75])
     np.testing.assert_allclose(simulation.mixed_pool_s, [0, 0.3, 0], atol=1e-9)
+
+
+def test_borrowed_machines_stand_in_the_order_of_their_return() -> None:
+    # As above, but C's prompt is of 200 tokens, 0.02 -> 0.22, and D finds T1 with a queue: T2 joins the mixed pool too,
+    # serves D's one token, 0.03 -> 0.08, and returns before T1, which has A's decode to do, 0.22 -> 0.32.
+    # T2: B 0.2 -> 0.3. E: P 0.5 -> 0.6, and T2, the first of the token pool -> 0.7.
+    trace = requests((0, 100, 2), (0.01, 100, 2), (0.02, 200, 1), (0.03, 50, 1), (0.5, 100, 2))
+    simulation = instant(max_pending_tokens=150).simulate(1, 2, trace)
+    assert simulation.prompt_machine.tolist() == [0, 0, 1, 2, 0]
+    assert simulation.token_machine.tolist() == [1, 2, 1, 2, 2]
+    check(simulation, [0.1, 0.2, 0.22, 0.08, 0.6], [0.32, 0.3, 0.22, 0.08, 0.7])
+    np.testing.assert_allclose(simulation.mixed_pool_s, [0, 0.3, 0.05], atol=1e-9)
+
+
+@pytest.mark.parametrize(("max_pending_tokens", "prompt_machine"), [(250, 0), (249, 1)])
+def test_pending_tokens_may_reach_their_limit(max_pending_tokens: int, prompt_machine: int) -> None:
+    # A runs and B waits on P, 200 tokens; C brings 50.
+    trace = requests((0, 100, 2), (0.01, 100, 2), (0.02, 50, 2))
+    simulation = instant(max_pending_tokens=max_pending_tokens).simulate(1, 1, trace)
+    assert simulation.prompt_machine.tolist() == [0, 0, prompt_machine]
 
 
 def test_where_no_machine_may_be_borrowed_both_phases_go_to_the_shortest_queue() -> None:
@@ -286,6 +314,19 @@ def test_a_full_token_pool_borrows_a_prompt_machine() -> None:
     assert simulation.token_machine.tolist() == [2, 1, 1]
     check(simulation, [0.1, 0.05, 0.12], [1.0, 0.15, 0.15 + 2.1])
     np.testing.assert_allclose(simulation.mixed_pool_s, [0, 2.25, 0], atol=1e-9)
+
+
+def test_a_prompt_machine_on_loan_takes_other_decodes_too() -> None:
+    # 1P + 1T, room for 150 tokens on T. A: P and T (110 until 1.0). B: 72 more are too many, so P joins the mixed pool
+    # and serves it whole: prompt 0.2 -> 0.25, 21 iterations from there. C: no prompt machine is left, but P in the
+    # mixed pool; its decode does not fit T either, but P. Its prompt goes with B's second iteration, at 0.35:
+    # 1.5 x 51 ms -> 0.4265; C ends at 0.5265, B, with 18 left, at 2.3265, and P returns.
+    trace = requests((0, 100, 10), (0.2, 50, 22), (0.3, 50, 2))
+    simulation = instant(kv_tokens=1000, token_kv_tokens=150).simulate(1, 1, trace)
+    assert simulation.prompt_machine.tolist() == [0, 0, 0]
+    assert simulation.token_machine.tolist() == [1, 0, 0]
+    check(simulation, [0.1, 0.25, 0.4265], [1.0, 2.3265, 0.5265])
+    np.testing.assert_allclose(simulation.mixed_pool_s, [2.1265, 0], atol=1e-9)
 
 
 def test_one_token_outputs_on_a_mixed_machine() -> None:
