@@ -140,18 +140,21 @@ def run_events(world: World) -> None:
     events, requests = world.events, world.requests
     first_restart = len(requests) + 2 * len(world.machines)
     next_arrival = 0
-    now = 0.0
+    now = settled_s = 0.0
     while True:
         event_s = events.key[events.items[0, 0]] if events.size[0] > 0 else np.inf
         arrival_s = requests[next_arrival].arrival_s if next_arrival < len(requests) else np.inf
         if world.clock[0].ready > 0 and min(event_s, arrival_s) > now:
             start_ready(world, now)
             continue
-        if arrival_s == np.inf and events.size[0] == world.clock[0].retrying:
-            # Nothing but transfers to be tried again: no memory will ever be free for them.
-            world.clock[0].end_s = now
+        only_retries = arrival_s == np.inf and events.size[0] == world.clock[0].retrying
+        if only_retries and event_s > settled_s + world.rules.transfer_retry_s:
+            # Each was tried in vain since anything else happened: no memory will ever be free for them.
+            world.clock[0].end_s = settled_s
             return
         now = min(event_s, arrival_s)
+        if not only_retries:
+            settled_s = now
         world.clock[0].events += 1
         if arrival_s < event_s:
             arriving = next_arrival

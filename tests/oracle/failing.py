@@ -28,29 +28,18 @@ class FailingSimulator(Simulator):
         self.restarts = [0] * len(requests)
         self.pools["failed"] = []
         for time_s, number in failures:
-            self.at(time_s, FAILURE, number, machines[number])  # type: ignore[arg-type]
+            self.at(time_s, FAILURE, number, machines[number])
 
-    def run(self) -> None:
-        while self.events and len(self.events) > self.retries:
-            self.now, priority, number, what = heapq.heappop(self.events)  # type: ignore[assignment]
-            self.happen(priority, number, what)
-            if not self.events or self.events[0][0] > self.now:
-                ready, self.ready = self.ready, []
-                for machine in ready:
-                    self.start(machine)
-
-    def happen(self, priority: float, number: int, what: Any) -> None:
-        if priority == ITERATION_END:
-            self.end_iteration(what)
-        elif priority == TRANSFER_END:
-            self.end_transfer(*what)
-        elif priority == FAILURE:
+    def happen(self, priority: float, what: Any) -> None:
+        if priority == FAILURE:
             failing = [what]
             while self.events and self.events[0][:2] == (self.now, FAILURE):
                 failing.append(heapq.heappop(self.events)[3])
             self.fail(failing)
+        elif priority < FAILURE:
+            super().happen(priority, what)
         elif len(self.pools["failed"]) < len(self.machines):
-            self.routed.add(number)
+            self.routed.add(what.number)
             self.arrive(what)
 
     def fail(self, failing: list[Machine]) -> None:
@@ -74,12 +63,12 @@ class FailingSimulator(Simulator):
                 self.redirect(request)
         for request in lost:
             self.restarts[request.number] += 1
-            self.at(self.now, RESTART, request.number, request)  # type: ignore[arg-type]
+            self.at(self.now, RESTART, request.number, request)
 
     def drop(self, is_void: Callable[[float, Any], bool]) -> None:
         """Take events back."""
         void = [event for event in self.events if is_void(event[1], event[3])]
-        self.retries -= sum(priority == TRANSFER_END and not what[1] for _, priority, _, what in void)  # type: ignore[index]
+        self.retries -= sum(priority == TRANSFER_END and not what[1] for _, priority, _, what in void)
         self.events = [event for event in self.events if event not in void]
         heapq.heapify(self.events)
 
@@ -88,7 +77,7 @@ class FailingSimulator(Simulator):
         return [task for task in [*machine.queue, *machine.batch] if task.request is request]
 
     def is_being_sent(self, request: Request) -> bool:
-        payloads: list[Any] = [what for _, priority, _, what in self.events if priority == TRANSFER_END]
+        payloads = [what for _, priority, _, what in self.events if priority == TRANSFER_END]
         return any(sent is request and is_under_way for sent, is_under_way in payloads)
 
     def is_at_target(self, request: Request) -> bool:

@@ -11,6 +11,7 @@ import heapq
 import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import Any
 
 ITERATION_END, TRANSFER_END, ARRIVAL = 0, 1, 2
 
@@ -187,28 +188,37 @@ class Simulator:
             machine.pool = machine.home
             self.pools[machine.home].append(machine)
         self.is_colocated = not self.pools["prompt"]
-        self.events: list[tuple[float, int, int, object]] = []
+        self.events: list[tuple[float, float, int, Any]] = []
         self.retries = 0
         self.ready: list[Machine] = []
         for request in requests:
             self.at(request.arrival_s, ARRIVAL, request.number, request)
 
-    def at(self, time_s: float, priority: int, number: int, what: object) -> None:
+    def at(self, time_s: float, priority: float, number: int, what: object) -> None:
         heapq.heappush(self.events, (time_s, priority, number, what))
 
     def run(self) -> None:
-        while self.events and len(self.events) > self.retries:
+        while not self.is_over():
             self.now, priority, _, what = heapq.heappop(self.events)
-            if priority == ITERATION_END:
-                self.end_iteration(what)  # type: ignore[arg-type]
-            elif priority == TRANSFER_END:
-                self.end_transfer(*what)  # type: ignore[misc]
-            else:
-                self.arrive(what)  # type: ignore[arg-type]
+            self.happen(priority, what)
             if not self.events or self.events[0][0] > self.now:
                 ready, self.ready = self.ready, []
                 for machine in ready:
                     self.start(machine)
+
+    def is_over(self) -> bool:
+        """Nothing will happen any more but transfers tried in vain."""
+        if self.ready or len(self.events) > self.retries:
+            return False
+        return not any(self.has_room(request) for _, _, _, (request, _) in self.events)
+
+    def happen(self, priority: float, what: Any) -> None:
+        if priority == ITERATION_END:
+            self.end_iteration(what)
+        elif priority == TRANSFER_END:
+            self.end_transfer(*what)
+        else:
+            self.arrive(what)
 
     # Cluster scheduler (system.md, 4).
 
@@ -373,9 +383,12 @@ class Simulator:
         elif request.target.line or not self.start_transfer(request):
             request.target.line.append(request)
 
+    def has_room(self, request: Request) -> bool:
+        return request.target.used + request.prompt + self.head <= request.target.kind.kv_capacity
+
     def start_transfer(self, request: Request) -> bool:
         source, target = request.source, request.target
-        if target.used + request.prompt + self.head > target.kind.kv_capacity:
+        if not self.has_room(request):
             return False
         target.used += request.prompt + self.head
         visible_s = request.prompt / min(source.kind.kv_tokens_per_s, target.kind.kv_tokens_per_s)

@@ -201,10 +201,6 @@ def test_the_habit_of_trying_a_transfer_again_after_a_time(retry_s: float, last_
     check(simulation, [0.1, 0.13, 0.17, 5.01], [last_s, 0.27, 0.42, 5.01])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="once there is nothing but transfers to try again the kernel ends, even where one of them has room by now",
-)
 def test_a_transfer_to_be_tried_again_is_also_the_last_thing_to_happen() -> None:
     # As above without D.
     network = split(
