@@ -1,27 +1,33 @@
 """Why our numbers differ from the Splitwise paper's: one thing changed at a time.
 
-    python -m benchmarks.paper_experiments           # every experiment: half an hour on two cores
-    python -m benchmarks.paper_experiments habits    # or some of these: habits, own, least, splits, rule, ...
+    python -m benchmarks.paper_experiments habits    # or several of: decode, habits, own, least, ...; all if none
+    provision paper --json paper.json && python -m benchmarks.paper_experiments claims
 
-Prints Markdown, which docs/paper.md quotes. Each experiment starts from one of the two worlds of
+Prints Markdown, which docs/paper.md quotes. An experiment starts from one of the two worlds of
 `provision paper` and takes over single habits of the other one.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from provisioner.catalog import Catalog
+from provisioner.domain.cluster import Cluster
+from provisioner.domain.slo import Metric
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf import PerformanceModel, ProfileSet, read_profiles
-from provisioner.search import Objective, Precision, Scenario, Workers
+from provisioner.search import Judge, Objective, Precision, Scenario, Workers
+from provisioner.search.evaluate import Evaluation
 from provisioner.search.maximise import largest_rate
 from provisioner.search.paper import (
     DESIGNS,
@@ -36,7 +42,7 @@ from provisioner.search.paper import (
     World,
     compared,
 )
-from provisioner.search.paper.published import CLUSTERS, Equal
+from provisioner.search.paper.published import CLUSTERS
 from provisioner.search.paper.study import Experiment, find
 from provisioner.traces import Demand, Drawn, Poisson, Replayed, SizeTable, read_trace
 from provisioner.traces.sequence import RequestSequence
@@ -50,8 +56,7 @@ MEMORY = {path: value for path, value in PRESET.items() if path.startswith("mode
 TRANSFER = {
     path: value for path, value in PRESET.items() if "interconnect" in path or "layerwise" in path or "retry" in path
 }
-WAITING = {path: value for path, value in PRESET.items() if "long_prompts" in path}
-OTHER = {path: value for path, value in PRESET.items() if not {path} & {*MEMORY, *TRANSFER, *WAITING}}
+SCHEDULING = {path: value for path, value in PRESET.items() if path not in {*MEMORY, *TRANSFER}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +69,8 @@ class Variant:
     prefill: str = "splitwise"
     slo: str = "splitwise"
     slo_sets: Mapping[str, object] = field(default_factory=dict)
+    metrics: tuple[Metric, ...] = ("ttft", "tbt", "e2e")
+    """Those that are limited."""
     independent: bool = False
     recorded: bool = False
     span_s: float = 120.0
@@ -73,10 +80,12 @@ class Variant:
     def world(self) -> World:
         catalog = Catalog.open(overrides={**self.sets, **self.slo_sets})
         profiles = mixed_profiles(self.prefill, self.decode)
+        slo = catalog.slo(self.slo)
+        slo = slo.model_copy(update={"limits": tuple(each for each in slo.limits if each.metric in self.metrics)})
         scenarios = {
             (workload, model): Scenario(
                 model=catalog.model(model),
-                slo=catalog.slo(self.slo),
+                slo=slo,
                 profiles=profiles,
                 demand=self.demand(catalog, workload),
                 rate_rps=TARGET_RPS,
@@ -135,11 +144,12 @@ def mixed_profiles(prefill: str, decode: str) -> ProfileSet:
 
 
 DEFAULT = Variant(name="default")
-SIM = Variant(
-    name=REFERENCE, sets=PRESET, decode=REFERENCE, prefill=REFERENCE, slo=REFERENCE
-)  # what `--profile-set splitwisesim` simulates
-# Its SLOs ask the decode time of as many requests as the prompt has tokens, which only its own decode times stand.
-WITHOUT_DECODE = replace(SIM, name="reference - its decode and SLO", decode="splitwise", slo="splitwise")
+# What `--profile-set splitwisesim` simulates.
+SIM = Variant(name=REFERENCE, sets=PRESET, decode=REFERENCE, prefill=REFERENCE, slo=REFERENCE)
+WITH_DECODE = replace(DEFAULT, name="default + its decode", decode=REFERENCE)
+WITH_MEMORY = replace(WITH_DECODE, name="default + its decode, memory", sets=MEMORY)
+# Its TBT objective asks the decode time of as many requests as the prompt has tokens: it goes with its decode times.
+WITHOUT_DECODE = replace(SIM, name="splitwisesim - its decode, TBT", decode="splitwise", slo="splitwise")
 BY_ALL = {"slos.splitwise.tbt_counts_first_token": True}
 
 
@@ -151,7 +161,7 @@ def without(name: str, gone: Mapping[str, object], **changes: object) -> Variant
 
 # -- What is looked at: the claims of which some world is more than 10 % off, by a short name --
 
-COLUMNS: Mapping[str, str] = {
+CHAT: Mapping[str, str] = {
     "AA/A100 power": "equal power: RPS of AA / A100",
     "HA/H100 power": "equal power: RPS of HA / H100",
     "AA/H100 cost": "equal cost: RPS of AA / H100",
@@ -164,7 +174,12 @@ COLUMNS: Mapping[str, str] = {
     "Llama HH": "Llama2-70B / BLOOM-176B: RPS of HH",
     "order Llama": "Llama2-70B: slowest Splitwise / fastest baseline",
 }
-OWN = dict(list(COLUMNS.items())[:4])
+CODING: Mapping[str, str] = {
+    "order coding": "equal power: slowest of HH, HHcap, AA / fastest of H100",
+    "Llama HH": CHAT["Llama HH"],
+    "order Llama": CHAT["order Llama"],
+}
+OWN = dict(list(CHAT.items())[:4])
 LEAST: Mapping[str, str] = {
     "HHcap/H100 kW": "least power at 70 RPS: power of HHcap / H100",
     "HHcap/H100 USD": "least power at 70 RPS: cost of HHcap / H100",
@@ -173,12 +188,12 @@ LEAST: Mapping[str, str] = {
 }
 
 
-def rates(worlds: Sequence[World], workers: Workers) -> dict[str, dict[Case, Finding]]:
-    """Every highest rate of a published cluster, for conversation."""
+def rates(worlds: Sequence[World], workers: Workers, workload: Workload) -> dict[str, dict[Case, Finding]]:
+    """Every highest rate of a published cluster for a workload, in requests per second."""
     kinds: list[tuple[Experiment, Objective]] = [
         ("published", "power"), ("published", "cost"), ("moved", "power"), ("model", "power"),
     ]  # fmt: skip
-    wanted = [Case(experiment, "conversation", design, by) for experiment, by in kinds for design in DESIGNS]
+    wanted = [Case(experiment, workload, design, by) for experiment, by in kinds for design in DESIGNS]
     return found(worlds, wanted, workers)
 
 
@@ -208,47 +223,88 @@ def table(
             and each.clusters == (clusters or each.claim.clusters[0])
             and each.workload == workload
         )
-    print("| " + " | ".join((workload, *claims)) + " |")
-    print("|---" + "|---:" * len(claims) + "|")
+    print(row(workload, *claims))
+    print(row("---", *["---:"] * len(claims)))
     paper = [("> " if each.claim.is_bound else "") + f"{each.claim.published:.2f}" for each in claims.values()]
-    print("| paper | " + " | ".join(paper) + " |")
+    print(row("paper", *paper))
     for name in findings:
         cells = [each.values[name] for each in claims.values()]
-        print(f"| {name} | " + " | ".join("-" if cell is None else f"{cell:.2f}" for cell in cells) + " |", flush=True)
+        print(row(name, *("-" if cell is None else f"{cell:.2f}" for cell in cells)), flush=True)
     print()
 
 
 # -- The experiments --
 
 
+def claims(_: Workers) -> None:
+    """The claims of the paper and what `provision paper --json paper.json` found for them; beyond 10 % in bold."""
+    answer = json.loads(Path("paper.json").read_text())
+    worlds = answer["inputs"]["profile_sets"]
+    print(row("claim", "workload", "clusters", "paper", *worlds))
+    print(row(*["---"] * 3, *["---:"] * (1 + len(worlds))))
+    for claim in answer["claims"]:
+        if any(value is not None for value in claim["ours"].values()):
+            published = f"{'> ' if claim['is_bound'] else ''}{claim['published']:.2f}"
+            cells = (beside(claim, world) for world in worlds)
+            print(row(claim["claim"], claim["workload"], claim["clusters"], published, *cells))
+    print()
+
+
+def beside(claim: Mapping[str, Any], world: str) -> str:
+    """What a world has for a claim, and how far off that is."""
+    value, difference, holds = claim["ours"][world], claim["difference"][world], claim["holds"][world]
+    if value is None:
+        return "-"
+    if holds is not None:
+        return f"{value:.2f} holds" if holds else f"**{value:.2f} fails**"
+    return f"**{value:.2f} {difference:+.0%}**" if abs(difference) > LARGE else f"{value:.2f} {difference:+.0%}"
+
+
+def row(*cells: str) -> str:
+    """A row of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+LARGE = 0.10
+
+
+def decode(_: Workers) -> None:
+    """How much slower an iteration of a batch is than that of one request; 1,200 tokens of context each."""
+    batches = (1, 8, 16, 32, 64)
+    print(row("decode time / that of one", *(f"batch {batch}" for batch in batches)))
+    print(row("---", *["---:"] * len(batches)))
+    for machine in ("dgx-a100", "dgx-h100"):
+        for name in ("splitwise", REFERENCE):
+            model = mixed_profiles(name, name).models[MODEL, machine, 8]
+            times = [float(model.decode_s(float(batch), 1200.0 * batch)) for batch in batches]
+            print(row(f"{machine}, {name}", *(f"{each / times[0]:.2f}" for each in times)))
+    print()
+
+
 def habits(workers: Workers) -> None:
     """Both worlds with single habits of the other: which one makes the difference."""
     variants = [
         DEFAULT,
-        replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE),
-        replace(DEFAULT, name="default + prefill of the reference", prefill=REFERENCE),
+        WITH_DECODE,
+        replace(DEFAULT, name="default + its prefill", prefill=REFERENCE),
         replace(DEFAULT, name="default + TBT over all tokens", slo_sets=BY_ALL),
-        replace(DEFAULT, name="default + memory figures", sets=MEMORY),
-        replace(DEFAULT, name="default + transfer", sets=TRANSFER),
-        replace(DEFAULT, name="default + long prompts wait", sets=WAITING),
-        replace(DEFAULT, name="default + other habits", sets=OTHER),
+        replace(DEFAULT, name="default + its memory", sets=MEMORY),
+        replace(DEFAULT, name="default + its transfer", sets=TRANSFER),
+        replace(DEFAULT, name="default + its scheduling", sets=SCHEDULING),
         replace(DEFAULT, name="default + independent lengths", independent=True),
-        replace(DEFAULT, name="default + decode, SLO of the reference", decode=REFERENCE, slo=REFERENCE),
-        replace(DEFAULT, name="default + decode, memory of the reference", decode=REFERENCE, sets=MEMORY),
-        replace(
-            DEFAULT, name="default + decode, SLO, memory of the reference", decode=REFERENCE, slo=REFERENCE, sets=MEMORY
-        ),
+        WITH_MEMORY,
         SIM,
         WITHOUT_DECODE,
-        replace(SIM, name="reference - its prefill", prefill="splitwise"),
-        replace(SIM, name="reference - its SLO", slo="splitwise"),
-        without("reference - memory figures", MEMORY),
-        without("reference - transfer", TRANSFER),
-        without("reference - long prompts wait", WAITING),
-        without("reference - other habits", OTHER),
-        replace(SIM, name="reference + independent lengths", independent=True),
+        replace(SIM, name="splitwisesim - its prefill", prefill="splitwise"),
+        replace(SIM, name="splitwisesim - its TBT", slo="splitwise"),
+        without("splitwisesim - its memory", MEMORY),
+        without("splitwisesim - its transfer", TRANSFER),
+        without("splitwisesim - its scheduling", SCHEDULING),
+        replace(SIM, name="splitwisesim + independent lengths", independent=True),
     ]
-    table(rates([variant.world() for variant in variants], workers), COLUMNS)
+    table(rates([variant.world() for variant in variants], workers, "conversation"), CHAT)
+    few = [variant.world() for variant in (DEFAULT, WITH_DECODE, WITH_MEMORY, SIM, WITHOUT_DECODE)]
+    table(rates(few, workers, "coding"), CODING, "coding")
 
 
 def seeds(workers: Workers) -> None:
@@ -263,7 +319,7 @@ def seeds(workers: Workers) -> None:
             *(replace(base, name=f"{base.name}, seed {seed}", seed=seed) for seed in range(1, 6)),
         )
     ]
-    table(rates([variant.world() for variant in variants], workers), COLUMNS)
+    table(rates([variant.world() for variant in variants], workers, "conversation"), CHAT)
 
 
 def arrivals(workers: Workers) -> None:
@@ -274,38 +330,42 @@ def arrivals(workers: Workers) -> None:
         for base in (DEFAULT, SIM)
         for recorded, words in ((False, "Poisson"), (True, "recorded"))
     ]
-    table(rates([variant.world() for variant in variants], workers), COLUMNS)
+    table(rates([variant.world() for variant in variants], workers, "conversation"), CHAT)
 
 
 def rule(workers: Workers) -> None:
     """The paper's rule: of the rates 30, 40, ... RPS the largest that passes, whatever those below do."""
-    grid = [float(rate) for rate in range(30, 261, 10)]
-    rows: dict[str, dict[Case, Finding]] = {}
-    for base in (DEFAULT, SIM):
-        for span_s in (120.0, 600.0):
-            variant = replace(base, name=f"{base.name}, 10 RPS grid, {span_s:g} s", span_s=span_s, independent=True)
-            world = variant.world()
-            cells = [(by, design) for by in EQUALS for design in DESIGNS]
-            passing = workers.map(partial(largest, world, grid), cells)
-            rows[variant.name] = {
-                Case("published", "conversation", design, by): Finding(value=rate)
-                for (by, design), rate in zip(cells, passing, strict=True)
-            }
-            shown = (
-                f"{design} {rate:g}"
-                for (by, design), rate in zip(cells, passing, strict=True)
-                if by == "power" and rate
-            )
-            print(f"- {variant.name}, equal power: {', '.join(shown)}", flush=True)
-    print()
+    variants = [
+        replace(base, name=f"{base.name}, 10 RPS grid, {span_s:g} s", span_s=span_s, independent=True)
+        for base in (DEFAULT, SIM)
+        for span_s in (120.0, 600.0)
+    ]
+    cases = [Case("published", "conversation", design, by) for by in EQUALS for design in DESIGNS]
+    rows = {}
+    for variant in variants:
+        passing = workers.map(partial(largest, GRID), [published(variant.world(), case) for case in cases])
+        rows[variant.name] = {case: Finding(value=rate) for case, rate in zip(cases, passing, strict=True)}
     table(rows, OWN)
+    print(row("RPS", *(f"{case.design}, {case.by}" for case in cases)))
+    print(row("---", *["---:"] * len(cases)))
+    for name, each in rows.items():
+        print(row(name, *(f"{each[case].value or 0:.0f}" for case in cases)))
+    print(flush=True)
 
 
-def largest(world: World, grid: Sequence[float], cell: tuple[Equal, str]) -> float | None:
+GRID = [float(rate) for rate in range(30, 261, 10)]
+Cell = tuple[Judge, Cluster]
+
+
+def published(world: World, case: Case) -> Cell:
+    """The cluster that the paper has for a case."""
+    judge = world.judge(case)
+    return judge, judge.cluster(*CLUSTERS["cost" if case.by == "cost" else "power", case.workload][case.design])
+
+
+def largest(grid: Sequence[float], cell: Cell) -> float | None:
     """The largest rate that passes; after three in a row that fail none above is tried."""
-    equal, design = cell
-    judge = world.judge(Case("published", "conversation", design))
-    cluster = judge.cluster(*CLUSTERS[equal, "conversation"][design])
+    judge, cluster = cell
     best, failed = None, 0
     for rate in grid:
         if judge.at_rate(rate).evaluate(cluster).is_feasible:
@@ -319,92 +379,102 @@ def least(workers: Workers) -> None:
     """Figure 19: which habit decides what is cheapest and least power-hungry at 70 RPS."""
     variants = [
         DEFAULT,
-        replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE),
-        replace(DEFAULT, name="default + SLO of the reference", slo=REFERENCE),
-        replace(
-            DEFAULT, name="default + decode, SLO, memory of the reference", decode=REFERENCE, slo=REFERENCE, sets=MEMORY
-        ),
+        WITH_DECODE,
+        WITH_MEMORY,
         SIM,
-        replace(SIM, name="reference - its SLO", slo="splitwise"),
-        without("reference - long prompts wait", WAITING),
-        replace(SIM, name="reference + independent lengths", independent=True),
-        replace(SIM, name="reference, mean of 5 seeds", replications=5),
-        replace(SIM, name="reference, 600 s", span_s=600.0),
+        WITHOUT_DECODE,
+        replace(SIM, name="splitwisesim - its TBT", slo="splitwise"),
+        replace(SIM, name="splitwisesim, no limits on TBT", metrics=("ttft", "e2e")),
+        replace(SIM, name="splitwisesim + independent lengths", independent=True),
+        replace(SIM, name="splitwisesim, mean of 5 seeds", replications=5),
     ]
     worlds = [variant.world() for variant in variants]
+    kinds: list[tuple[str, Objective]] = [("AA", "cost"), ("HHcap", "power"), ("H100", "cost"), ("H100", "power")]
     for workload in WORKLOADS:
-        kinds: list[tuple[str, Objective]] = [("AA", "cost"), ("HHcap", "power"), ("H100", "cost"), ("H100", "power")]
-        wanted = [Case("least", workload, design, by) for design, by in kinds]
-        findings = found(worlds, wanted, workers)
+        findings = found(worlds, [Case("least", workload, design, by) for design, by in kinds], workers)
         table(findings, LEAST, workload)
-        for name, cases in findings.items():
-            shown = (f"{c.design} {c.by}: {f.cluster.label if f.cluster else '-'}" for c, f in cases.items())
-            print(f"- {name}: " + ", ".join(shown))
-        print()
+        clusters(findings)
 
 
 def own(workers: Workers) -> None:
     """The best clusters of ours at equal power and cost: is it still the decode times?"""
     variants = [
         DEFAULT,
-        replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE),
-        replace(DEFAULT, name="default + decode, mean of 5 seeds", decode=REFERENCE, replications=5),
+        WITH_DECODE,
+        WITH_MEMORY,
         SIM,
         WITHOUT_DECODE,
-        replace(SIM, name="reference, mean of 5 seeds", replications=5),
+        replace(SIM, name="splitwisesim, mean of 5 seeds", replications=5),
     ]
     wanted = [Case("own", "conversation", design, equal) for equal in EQUALS for design in DESIGNS]
     findings = found([variant.world() for variant in variants], wanted, workers)
     table(findings, OWN, clusters="own")
-    for name, cases in findings.items():
-        shown = (f"{c.by} {c.design} {f.cluster.label if f.cluster else '-'} {f.value}" for c, f in cases.items())
-        print(f"- {name}: " + ", ".join(shown))
-    print()
+    clusters(findings)
+
+
+def clusters(findings: Mapping[str, Mapping[Case, Finding]]) -> None:
+    """The clusters that were found, one variant a row, one case a column."""
+    cases = list(next(iter(findings.values())))
+    print(row("cluster", *(f"{case.design}, {case.by}" for case in cases)))
+    print(row("---", *["---"] * len(cases)))
+    for name, each in findings.items():
+        print(row(name, *("-" if (cluster := each[case].cluster) is None else cluster.label for case in cases)))
+    print(flush=True)
 
 
 def splits(workers: Workers) -> None:
-    """86 DGX-A100 against 40 DGX-H100: how Splitwise-AA's throughput depends on the split, at equal cost."""
-    print("| conversation | 40P/T H100 | " + " | ".join(f"{p}P+{86 - p}T" for p in SPLITS) + " |")
-    print("|---" + "|---:" * (len(SPLITS) + 1) + "|")
-    for base in (DEFAULT, replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE), SIM):
-        world = base.world()
-        h100 = world.judge(Case("published", "conversation", "H100"))
-        aa = world.judge(Case("published", "conversation", "AA"))
-        cells = [(h100, h100.cluster(40, 0)), *((aa, aa.cluster(p, 86 - p)) for p in SPLITS)]
-        best = workers.map(lambda cell: largest_rate(*cell), cells)
-        print(
-            f"| {base.name} | " + " | ".join("-" if e is None else f"{e.rate_rps:.1f}" for e in best) + " |", flush=True
-        )
-        print("| binding | " + " | ".join("-" if e is None else e.binding.limit.name for e in best) + " |", flush=True)
+    """86 DGX-A100 against 40 DGX-H100: RPS by Splitwise-AA's split, and the ratio in steps of 10 RPS (`rule`)."""
+    print(row("conversation", "H100 40P/T", *(f"{p}P+{86 - p}T" for p in SPLITS)))
+    print(row("---", *["---:"] * (1 + len(SPLITS))))
+    for base in (DEFAULT, WITH_DECODE, SIM):
+        best = [evaluation.rate_rps if evaluation else None for evaluation in workers.map(highest, divided(base))]
+        print(row(base.name, *(f"{rate:.1f}" if rate else "-" for rate in best)), flush=True)
+    stepwise = replace(SIM, name="splitwisesim, 10 RPS grid, 600 s", span_s=600.0, independent=True)
+    best = workers.map(partial(largest, GRID), divided(stepwise))
+    print(row(stepwise.name, *(f"{rate:.0f}" if rate else "-" for rate in best)))
+    print(row("its ratio to H100", *(f"{rate / best[0]:.2f}" if rate and best[0] else "-" for rate in best)))
     print()
 
 
 SPLITS = range(41, 77, 5)
 
 
+def divided(variant: Variant) -> list[Cell]:
+    """40 DGX-H100, and then 86 DGX-A100 by split."""
+    world = variant.world()
+    h100, aa = (world.judge(Case("published", "conversation", design)) for design in ("H100", "AA"))
+    return [(h100, h100.cluster(40, 0)), *((aa, aa.cluster(p, 86 - p)) for p in SPLITS)]
+
+
+def highest(cell: Cell) -> Evaluation | None:
+    """A cluster at the highest rate that passes."""
+    return largest_rate(*cell)
+
+
 def batch(workers: Workers) -> None:
     """What a request per second and dollar is, and what it depends on."""
     variants = [
         DEFAULT,
-        replace(DEFAULT, name="default + decode of the reference", decode=REFERENCE),
-        replace(DEFAULT, name="default + memory figures", sets=MEMORY),
-        replace(DEFAULT, name="default + decode, memory of the reference", decode=REFERENCE, sets=MEMORY),
+        WITH_DECODE,
+        replace(DEFAULT, name="default + its memory", sets=MEMORY),
+        WITH_MEMORY,
         SIM,
         WITHOUT_DECODE,
-        replace(SIM, name="reference, 300 s", span_s=300.0),
+        replace(SIM, name="splitwisesim, 300 s", span_s=300.0),
     ]
     designs = ("A100", "AA", "H100", "HH")
     worlds = [variant.world() for variant in variants]
     findings = found(worlds, [Case("batch", "conversation", design) for design in designs], workers)
-    print("| RPS/USD | " + " | ".join(designs) + " |\n|---" + "|---:" * len(designs) + "|")
-    print("| paper | 0.89 | 0.89 | 0.75 | 0.75 |")
+    print(row("RPS/USD", *designs))
+    print(row("---", *["---:"] * len(designs)))
+    print(row("paper", "0.89", "0.89", "0.75", "0.75"))
     for name, cases in findings.items():
-        print(f"| {name} | " + " | ".join(f"{finding.value:.3f}" for finding in cases.values()) + " |", flush=True)
+        print(row(name, *(f"{finding.value:.3f}" for finding in cases.values())), flush=True)
     print()
 
 
 EXPERIMENTS: Mapping[str, Callable[[Workers], None]] = {
-    each.__name__: each for each in (habits, own, least, splits, rule, seeds, arrivals, batch)
+    each.__name__: each for each in (decode, habits, own, least, splits, rule, seeds, arrivals, batch, claims)
 }
 
 

@@ -21,6 +21,7 @@ from provisioner.search.paper import (
     ORDERS,
     TARGET_RPS,
     Case,
+    Clusters,
     Comparison,
     Experiment,
     Finding,
@@ -28,7 +29,7 @@ from provisioner.search.paper import (
     Workload,
 )
 
-_WHOSE = {"published": "the paper's", "own": "our"}
+_WHOSE: Mapping[Clusters, str] = {"published": "the paper's", "own": "our"}
 _LARGE = 0.10
 """A difference beyond this is marked; docs/paper.md explains it."""
 
@@ -122,17 +123,22 @@ def _rates(evaluated: Evaluated, workload: Workload, case: Case, title: str) -> 
     return _titled(f"{title}, {workload}: most requests per second", shown)
 
 
-def _orders(evaluated: Evaluated, workload: Workload) -> Text:
+def _orders(evaluated: Evaluated, workload: Workload) -> RenderableType:
     """The designs by requests per second at equal power, beside what the paper says of them."""
     order = ORDERS[workload]
-    lines = [f"Order by requests per second\n  paper: {order} ({order.source}: {order.words})"]
-    for world in evaluated.worlds:
-        for experiment, whose in (("published", "paper's clusters"), ("own", "our best clusters")):
-            rates = evaluated.order(world, "own" if experiment == "own" else "published", workload)
-            if rates:
-                verdict = "as the paper says" if order.agrees(rates) else "not as the paper says"
-                lines.append(f"  {world}, {whose}: {' > '.join(rates)} ({verdict})")
-    return Text("\n".join(lines) + "\n")
+    shown = _table("Clusters", "order", "as the paper", words=3)
+    shown.add_row(f"paper, {order.source}", str(order))
+    for world, experiment, rates in _ordered(evaluated, workload):
+        agrees = "yes" if order.agrees(rates) else "no"
+        shown.add_row(f"{world}, {_WHOSE[experiment]}", " > ".join(rates), agrees)
+    return _titled(f"Equal power, {workload}: order by requests per second", shown)
+
+
+def _ordered(evaluated: Evaluated, workload: Workload) -> list[tuple[str, Clusters, dict[str, float]]]:
+    """For each world and whose clusters, the designs' requests per second, fastest first."""
+    whose: tuple[Clusters, ...] = ("published", "own")
+    ordered = [(world, each, evaluated.order(world, each, workload)) for world in evaluated.worlds for each in whose]
+    return [found for found in ordered if found[2]]
 
 
 def _least(evaluated: Evaluated, workload: Workload) -> RenderableType:
@@ -225,9 +231,7 @@ def to_dict(evaluated: Evaluated, inputs: Mapping[str, Any]) -> dict[str, Any]:
                         "designs": list(rates),
                         "agrees": ORDERS[workload].agrees(rates),
                     }
-                    for world in evaluated.worlds
-                    for experiment in ("published", "own")
-                    if (rates := evaluated.order(world, "own" if experiment == "own" else "published", workload))
+                    for world, experiment, rates in _ordered(evaluated, workload)
                 ],
             }
             for workload in evaluated.workloads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -240,7 +241,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert len(table.read_text().splitlines()) == 1 + len(answer["findings"])
     code, out, err = run(capsys, short)
     assert code == 0
-    assert "paper: AA, HH, HA, HHcap > A100, H100" in out
+    assert re.search("paper, VI-D +AA, HH, HA, HHcap > A100, H100", out)
     assert "batch load: RPS per USD of HH" in out
     assert max(map(len, out.splitlines())) <= 80
 

@@ -1,6 +1,6 @@
 """The evaluation of the Splitwise paper, done again."""
 
-from provisioner.search.paper.claims import Comparison, compared
+from provisioner.search.paper.claims import Clusters, Comparison, compared
 from provisioner.search.paper.published import (
     DESIGNS,
     EQUALS,
@@ -22,6 +22,7 @@ __all__ = [
     "TARGET_RPS",
     "WORKLOADS",
     "Case",
+    "Clusters",
     "Comparison",
     "Experiment",
     "Finding",

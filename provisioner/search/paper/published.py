@@ -62,7 +62,6 @@ class Order:
     better: tuple[str, ...]
     worse: tuple[str, ...]
     source: str
-    words: str
 
     def agrees(self, rates: Mapping[str, float]) -> bool:
         """Whether the slowest of the better is faster than the fastest of the worse; without a rate it is none."""
@@ -73,11 +72,6 @@ class Order:
 
 
 ORDERS: Mapping[Workload, Order] = {
-    "coding": Order(("HH", "HHcap", "AA"), ("H100",), "VI-B", "HH, HHcap and AA all perform better than Baseline-H100"),
-    "conversation": Order(
-        ("AA", "HH", "HA", "HHcap"),
-        ("A100", "H100"),
-        "VI-D",
-        "all the Splitwise designs still perform much better than any of the Baseline designs",
-    ),
+    "coding": Order(("HH", "HHcap", "AA"), ("H100",), "VI-B"),
+    "conversation": Order(("AA", "HH", "HA", "HHcap"), ("A100", "H100"), "VI-D"),
 }
