@@ -1,8 +1,11 @@
-"""Request traces: read from files, or drawn from size tables and arrival processes."""
+"""Request traces: read from files, described, or drawn from size tables and arrival processes."""
 
 from provisioner.traces.arrivals import ArrivalProcess, Gamma, Poisson, Recorded, arrivals_s
+from provisioner.traces.bounds import Bounds
 from provisioner.traces.demand import Demand, Drawn, Replayed, Stretched
-from provisioner.traces.readers import read_trace
+from provisioner.traces.description import Description, describe
+from provisioner.traces.readers import read_recording, read_sizes, read_trace
+from provisioner.traces.reading import Reading
 from provisioner.traces.sequence import RequestSequence
 from provisioner.traces.sizes import SizeTable
 from provisioner.traces.synthetic import generate
@@ -10,17 +13,23 @@ from provisioner.traces.writers import plain_csv
 
 __all__ = [
     "ArrivalProcess",
+    "Bounds",
     "Demand",
+    "Description",
     "Drawn",
     "Gamma",
     "Poisson",
+    "Reading",
     "Recorded",
     "Replayed",
     "RequestSequence",
     "SizeTable",
     "Stretched",
     "arrivals_s",
+    "describe",
     "generate",
     "plain_csv",
+    "read_recording",
+    "read_sizes",
     "read_trace",
 ]

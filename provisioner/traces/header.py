@@ -11,9 +11,10 @@ from provisioner.traces.table import Header
 HARMLESS = frozenset({"", "id", "request_id"})
 """Columns that number the rows (the empty name is pandas' index): skipped wherever they stand.
 
-Any other column that is not wanted is refused. It might tell requests apart (model, tenant, priority,
+Any other column that is not known is refused. It might tell requests apart (model, tenant, priority,
 status of a failed request), and sizing a cluster as if it did not would be a silent mistake.
 """
+_LONGEST_NAME = 80
 
 
 def likeness(header: Header, wanted: Sequence[str]) -> tuple[int, int]:
@@ -22,7 +23,9 @@ def likeness(header: Header, wanted: Sequence[str]) -> tuple[int, int]:
     return exact, sum(name in wanted or _nearest(name, wanted) is not None for name in header.names)
 
 
-def find_columns(header: Header, wanted: Sequence[str], faults: FaultList) -> tuple[int, ...]:
+def find_columns(
+    header: Header, wanted: Sequence[str], faults: FaultList, *, others: frozenset[str] = HARMLESS
+) -> tuple[int, ...]:
     """Give the index of each wanted column.
 
     Parameters
@@ -34,6 +37,8 @@ def find_columns(header: Header, wanted: Sequence[str], faults: FaultList) -> tu
     faults : FaultList
         Changed: receives unknown (with the wanted column that was probably meant), doubled and missing
         columns.
+    others : frozenset of str
+        Columns that may stand there besides.
 
     Raises
     ------
@@ -46,7 +51,7 @@ def find_columns(header: Header, wanted: Sequence[str], faults: FaultList) -> tu
         if name in wanted:
             if name in header.names[:place]:
                 faults.add("the column stands here twice", line=header.line, field=name)
-        elif name not in HARMLESS:
+        elif name not in others:
             near = _nearest(name, wanted)
             meant.add(near)
             problem = f"unknown column; did you mean {near}?" if near else "unknown column"
@@ -61,5 +66,5 @@ def find_columns(header: Header, wanted: Sequence[str], faults: FaultList) -> tu
 
 def _nearest(name: str, wanted: Sequence[str]) -> str | None:
     folded = {column.casefold(): column for column in wanted}
-    close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
+    close = get_close_matches(name.casefold()[:_LONGEST_NAME], folded, n=1, cutoff=0.75)
     return folded[close[0]] if close else None

@@ -18,9 +18,11 @@ import numpy as np
 
 from provisioner.domain.trace import Floats, Ints, RequestTrace
 from provisioner.errors import FaultList
+from provisioner.traces.bounds import Bounds
 from provisioner.traces.fields import MAX_TOKENS, whole_numbers
 from provisioner.traces.header import find_columns
-from provisioner.traces.table import read_table
+from provisioner.traces.opening import opened_table
+from provisioner.traces.table import Columns
 
 COLUMNS = ("prompt_tokens", "output_tokens", "count")
 MAX_COUNT = 10**12
@@ -89,27 +91,28 @@ class SizeTable:
         """
         file = Path(path)
         faults = FaultList(file)
-        header, pieces = read_table(file, faults, max_bytes=_MAX_TABLE_BYTES, max_rows=MAX_PAIRS)
-        places = find_columns(header, COLUMNS, faults)
-        parts = [
-            [
-                whole_numbers(piece.texts[place], piece.lines, faults, field=name, high=_HIGHEST[name])
-                for name, place in zip(COLUMNS, places, strict=True)
-            ]
-            for piece in pieces
-        ]
-        if not parts and not faults:
+        with opened_table(file, faults, Bounds(max_bytes=_MAX_TABLE_BYTES, max_rows=MAX_PAIRS)) as table:
+            places = find_columns(table.header, COLUMNS, faults)
+            parts = [_converted(piece.columns(places), faults) for piece in table.pieces()]
+        rows = sum(len(count) for *_, count in parts)
+        if not rows and not faults:
             faults.add("no sizes below the head line", allowed="at least one row")
-        if faults:
-            raise faults.error()
+        if rows > MAX_PAIRS:
+            faults.add("too many rows", allowed=f"up to {MAX_PAIRS:,} rows")
+        faults.raise_if_any()
         return cls(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     @classmethod
     def of_trace(cls, trace: RequestTrace) -> Self:
         """Count the pairs of a trace that is not empty."""
-        pairs = np.column_stack((trace.prompt_tokens, trace.output_tokens))
-        unique, count = np.unique(pairs, axis=0, return_counts=True)
-        return cls(unique[:, 0], unique[:, 1], count)
+        return cls.of_lengths(trace.prompt_tokens, trace.output_tokens)
+
+    @classmethod
+    def of_lengths(cls, prompt_tokens: Ints, output_tokens: Ints) -> Self:
+        """Count pairs of lengths: (n,) int64 each, n and the lengths at least 1."""
+        most = int(output_tokens.max()) + 1
+        pairs, count = np.unique(prompt_tokens * most + output_tokens, return_counts=True)
+        return cls(pairs // most, pairs % most, count)
 
     @property
     def requests(self) -> int:
@@ -140,6 +143,13 @@ class SizeTable:
             return prompts, self.output_tokens[pair]
         order = np.argsort(self.output_tokens, kind="stable")
         return prompts, self.output_tokens[order][_invert(self.count[order], uniform[:, 1])]
+
+
+def _converted(columns: Columns, faults: FaultList) -> list[Ints]:
+    return [
+        whole_numbers(texts, columns.lines, faults, field=name, high=_HIGHEST[name])
+        for name, texts in zip(COLUMNS, columns.texts, strict=True)
+    ]
 
 
 def _invert(count: Ints, uniform: Floats) -> Ints:

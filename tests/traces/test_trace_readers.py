@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from provisioner.domain.trace import RequestTrace
 from provisioner.errors import Fault, InputError
-from provisioner.traces import plain_csv, read_trace, table
+from provisioner.traces import Bounds, bounds, lines, plain_csv, read_trace
+from provisioner.traces.formats import FORMATS
 
 PLAIN = "arrival_s,prompt_tokens,output_tokens\n"
 AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
-TOKENS = "a whole number from 1 to 10,000,000"
+TOKENS = "a whole number from 0 to 10,000,000"
 SECONDS = "seconds from 0 to 1,000,000,000"
 STAMP = "a time such as 2023-11-16 18:17:03.9799600 or 2024-05-10 00:00:00.009930+00:00"
 
@@ -28,16 +29,16 @@ def rows_of(trace: RequestTrace) -> list[tuple[float, int, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def faults_of(path: Path, **bounds: int) -> list[Fault]:
+def faults_of(path: Path, **limits: int) -> list[Fault]:
     with pytest.raises(InputError) as caught:
-        read_trace(path, **bounds)
+        read_trace(path, bounds=Bounds(**limits))
     faults = caught.value.faults
     assert all(fault.file == path for fault in faults)
     return list(faults)
 
 
-def only_fault(path: Path, **bounds: int) -> Fault:
-    (fault,) = faults_of(path, **bounds)
+def only_fault(path: Path, **limits: int) -> Fault:
+    (fault,) = faults_of(path, **limits)
     return fault
 
 
@@ -75,13 +76,13 @@ class TestValues:
         assert rows_of(read_trace(write(content))) == [(1.0, 2, 3)]
 
     def test_a_file_of_many_pieces(self, write, monkeypatch):
-        monkeypatch.setattr(table, "_CHUNK_BYTES", 64)
+        monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
         rows = [(0.25 * row, row + 1, 2 * row + 1) for row in range(200)]
         content = PLAIN + "".join(f"{arrival},{prompt},{output}\n" for arrival, prompt, output in rows)
         assert rows_of(read_trace(write(content))) == rows
 
     def test_azure_of_many_pieces_keeps_its_start(self, write, monkeypatch):
-        monkeypatch.setattr(table, "_CHUNK_BYTES", 64)
+        monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
         content = AZURE + "".join(f"2023-11-16 18:17:{second:02}.5,1,1\n" for second in range(60))
         assert read_trace(write(content)).arrival_s.tolist() == list(range(60))
 
@@ -129,17 +130,17 @@ class TestFiles:
     def test_zero_bytes(self, write, content, line):
         path = write(content)
         assert faults_of(path)[0] == Fault(
-            problem="not text: a zero byte", file=path, line=line, allowed="CSV in UTF-8"
+            problem="not text: a zero byte", file=path, line=line, allowed="text in UTF-8"
         )
 
     def test_not_utf8(self, write, monkeypatch):
-        monkeypatch.setattr(table, "_CHUNK_BYTES", 64)
+        monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
         path = write(PLAIN.encode() + b"1,2,3\n" * 50 + b"1,2,\xe9\n1,2,3\n")
-        expected = Fault(problem="not UTF-8 text", file=path, line=52, value="byte 0xe9", allowed="CSV in UTF-8")
+        expected = Fault(problem="not UTF-8 text", file=path, line=52, value="byte 0xe9", allowed="text in UTF-8")
         assert only_fault(path) == expected
 
     def test_bytes_that_are_no_text_join_the_faults_before_them(self, write, monkeypatch):
-        monkeypatch.setattr(table, "_CHUNK_BYTES", 64)
+        monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
         path = write(PLAIN.encode() + b"1,2,x\n" + b"1,2,3\n" * 50 + b"\xff\n")
         assert [(fault.problem, fault.line) for fault in faults_of(path)] == [
             ("not a whole number", 2),
@@ -150,10 +151,10 @@ class TestFiles:
         path = write(PLAIN + "1,2,3\n" * 1000)
         expected = Fault(problem="the file is too large", file=path, allowed="up to 1,000 bytes")
         assert only_fault(path, max_bytes=1000) == expected
-        assert len(read_trace(path, max_bytes=path.stat().st_size)) == 1000
+        assert len(read_trace(path, bounds=Bounds(max_bytes=path.stat().st_size))) == 1000
 
     def test_the_default_bounds(self):
-        assert (table.MAX_BYTES, table.MAX_ROWS) == (2 * 2**30, 50_000_000)
+        assert (bounds.MAX_BYTES, bounds.MAX_ROWS) == (2 * 2**30, 50_000_000)
 
     @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero here")
     def test_an_endless_device(self):
@@ -177,25 +178,36 @@ class TestFiles:
 
     def test_too_many_rows(self, write, monkeypatch):
         path = write(PLAIN + "#\n" + "1,2,3\n" * 100)
-        assert len(read_trace(path, max_rows=100)) == 100
+        assert len(read_trace(path, bounds=Bounds(max_rows=100))) == 100
         expected = Fault(problem="too many rows", file=path, line=102, allowed="up to 99 rows")
         assert only_fault(path, max_rows=99) == expected
-        monkeypatch.setattr(table, "_CHUNK_BYTES", 64)
+        monkeypatch.setattr(lines, "CHUNK_BYTES", 64)
         assert only_fault(path, max_rows=99) == expected
 
 
 class TestHead:
-    @pytest.mark.parametrize(
-        "head", ["0.5,100,20", "arrived_at,num_prefill_tokens,num_decode_tokens", '{"timestamp": 0', "prompt_tokens"]
-    )
+    @pytest.mark.parametrize("head", ["0.5,100,20", "prompt_tokens", "when,how long", "a,b,c,d,e,f,g,h,i"])
     def test_unknown(self, write, head):
+        """Every kind is named, with why the file is not of it."""
         path = write(f"# a comment\n{head}\n1,2,3\n")
-        assert only_fault(path) == Fault(
-            problem="unknown columns",
+        first, *others = faults_of(path)
+        assert first == Fault(
+            problem="none of the known kinds of trace",
             file=path,
             line=2,
-            value=head,
-            allowed="arrival_s,prompt_tokens,output_tokens (plain) or TIMESTAMP,ContextTokens,GeneratedTokens (Azure)",
+            value=head.replace(",", ", "),
+            allowed="one of the following, or any table with --columns arrival=NAME,prompt=NAME,output=NAME",
+        )
+        words = {fault.problem for fault in others}
+        assert len(words) == len(FORMATS) == 8
+        assert "not Azure: no TIMESTAMP, ContextTokens, GeneratedTokens" in words
+        assert "not Mooncake: no timestamp, input_length, output_length" in words
+
+    def test_columns_besides_are_why_not(self, write):
+        """A log of another tool that happens to have all of the columns wanted, and many more."""
+        path = write(PLAIN.strip() + ",tenant,model,priority,status\n1,2,3,a,b,c,200\n")
+        assert any(
+            fault.problem == "not plain: has tenant, model, priority, status besides" for fault in faults_of(path)
         )
 
     def test_misspelt(self, write):
@@ -269,7 +281,6 @@ class TestRows:
             ("inf", "not a whole number"),
             ("1_000", "not a whole number"),
             ("\u0663", "not a whole number"),  # a digit to Python, in Arabic
-            ("0", "out of range"),
             ("-5", "out of range"),
             ("10000001", "out of range"),
             ("99999999999999999999999", "out of range"),
@@ -355,7 +366,7 @@ class TestRows:
 
     @pytest.mark.parametrize("chunk_bytes", [1, 256 * 2**10])
     def test_the_first_arrival_that_goes_back(self, write, monkeypatch, chunk_bytes):
-        monkeypatch.setattr(table, "_CHUNK_BYTES", chunk_bytes)
+        monkeypatch.setattr(lines, "CHUNK_BYTES", chunk_bytes)
         path = write(PLAIN + "1,1,1\n3.50,1,1\n#\n2,1,1\n1,1,1\n0,1,1\n")
         assert only_fault(path) == Fault(
             problem="the first arrival that goes back in time",
@@ -363,7 +374,7 @@ class TestRows:
             line=5,
             field="arrival_s",
             value="2",
-            allowed="3.50 (line 3) or later; sort the rows by arrival",
+            allowed="3.50 (line 3) or later; --unordered sort, or splice where the clock was reset",
         )
 
     def test_order_is_checked_past_faulty_times(self, write):
@@ -376,10 +387,13 @@ class TestRows:
     def test_azure_out_of_order(self, write):
         path = write(AZURE + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:02,1,1\n")
         fault = only_fault(path)
-        assert (fault.line, fault.allowed) == (3, "2023-11-16 18:17:03 (line 2) or later; sort the rows by arrival")
+        assert (fault.line, fault.allowed) == (
+            3,
+            "2023-11-16 18:17:03 (line 2) or later; --unordered sort, or splice where the clock was reset",
+        )
 
     def test_every_fault_at_once(self, write):
-        path = write(PLAIN + 'x,0,y\n1,2\n-1,1,1\n"3,4,5\n')
+        path = write(PLAIN + 'x,-1,y\n1,2\n-1,1,1\n"3,4,5\n')
         assert [(fault.line, fault.field) for fault in faults_of(path)] == [
             (2, "arrival_s"),
             (2, "prompt_tokens"),
@@ -457,7 +471,11 @@ def test_any_bytes_at_all(write, head, content):
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.sampled_from(["1", " 2 ", "+3", "0", "1.5", "x", "1_0", "\u0663", "1e3", "-0", "007"]), min_size=1))
+@given(
+    st.lists(
+        st.sampled_from(["1", " 2 ", "+3", "-4", "1.5", "12.0", "x", "1_0", "\u0663", "1e3", "-7", "007"]), min_size=1
+    )
+)
 def test_a_fault_elsewhere_changes_no_other_verdict(write, fields):
     """The quick way and the way that looks for faults agree on every field."""
     alone = [isinstance(read_or_faults(write(f"{PLAIN}1,{field},1\n")), RequestTrace) for field in fields]
