@@ -95,6 +95,7 @@ def fit(points: Points, *, mixed_factor: float = 1.1) -> PerformanceModel:
         gamma_s_per_token=gamma,
         mixed_factor=mixed_factor,
         max_context_tokens=float(decode.context_tokens.max()),
+        origin=points.origin,
     )
 
 

@@ -8,8 +8,8 @@ without the three names in them:
                              "decode": {"batch": [...], "seconds": [...], "gamma_s_per_token": 0.0},
                              "mixed_factor": 1.1}}
 
-A name is `model/machine` or `model/machine/tp4`; tensor parallelism is 8 and the mixed factor 1.1 where
-not given.
+`"origin": "estimated"` in an entry says that nobody measured it. A name is `model/machine` or
+`model/machine/tp4`; tensor parallelism is 8 and the mixed factor 1.1 where not given.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from provisioner.errors import FaultList
 from provisioner.perf.checks import MAX_NAME, is_name, outside
 from provisioner.perf.measured import MAX_PARALLEL
 from provisioner.perf.model import MAX_SECONDS, MAX_TOKENS, PerformanceModel
-from provisioner.perf.points import Key
+from provisioner.perf.points import ORIGINS, Key, label
 
 Floats = NDArray[np.float64]
 
@@ -72,6 +72,16 @@ def parse(text: str, file: Path) -> dict[Key, PerformanceModel]:
             faults.add("no profiles", allowed='"model/machine": {...}')
     faults.raise_if_any()
     return models
+
+
+def to_json(models: Iterable[PerformanceModel], source: str) -> str:
+    """Write performance models as a file of knots, which `parse` reads back number by number."""
+    content: dict[str, Any] = {"_source": source}
+    for model in models:
+        knots = model.to_dict()
+        key = str(knots.pop("model")), str(knots.pop("machine")), int(str(knots.pop("tensor_parallel")))
+        content[label(key)] = knots
+    return json.dumps(content, indent=1) + "\n"
 
 
 def _load(text: str, faults: FaultList) -> dict[str, Any]:
@@ -126,7 +136,7 @@ def _named_key(name: str, faults: FaultList) -> Key | None:
 def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry: object, faults: FaultList) -> None:
     """Read one profile's knots into `models`."""
     before = len(faults)
-    knots = _mapping(entry, path, ("prefill", "decode"), faults, optional=("mixed_factor",))
+    knots = _mapping(entry, path, ("prefill", "decode"), faults, optional=("mixed_factor", "origin"))
     prefill = _table(knots, path, "prefill", ("tokens", "seconds"), faults)
     decode = _table(knots, path, "decode", ("batch", "seconds", "gamma_s_per_token"), faults)
     prefill_tokens = _numbers(prefill.get("tokens"), _join(path, "prefill.tokens"), MAX_TOKENS, faults)
@@ -136,6 +146,9 @@ def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry:
     gamma = _number(decode.get("gamma_s_per_token", 0.0), _join(path, "decode.gamma_s_per_token"), MAX_SECONDS, faults)
     factor = knots.get("mixed_factor", DEFAULT_MIXED_FACTOR)
     mixed_factor = _number(factor, _join(path, "mixed_factor"), MAX_SECONDS, faults)
+    origin = knots.get("origin", "measured")
+    if origin not in ORIGINS:
+        faults.add("unknown origin", field=_join(path, "origin"), value=origin, allowed=", ".join(ORIGINS))
     if key in models:
         faults.add("profile given twice", field=path)
     if key is None or len(faults) > before:
@@ -151,6 +164,7 @@ def _add(models: dict[Key, PerformanceModel], key: Key | None, path: str, entry:
             decode_seconds=decode_seconds,
             gamma_s_per_token=gamma,
             mixed_factor=mixed_factor,
+            origin=origin,
         )
     except ValueError as error:
         faults.add(str(error), field=path or None)

@@ -8,6 +8,8 @@ and that of the public Splitwise profile, whose times are in milliseconds, whose
 their GPUs, and whose `token_size` is what was asked for: most runs stopped earlier. There the tokens
 generated are the median of `e2e_time / token_time` over the repeats, or `token_size` if that is less.
 
+A further column `origin` may say `measured` (as it is without), `modelled` or `estimated`, one for each profile.
+
 Columns may come in any order, and lines that start with `#` may stand at the head. Times that are
 blank or 0 were not measured.
 """
@@ -27,7 +29,7 @@ from numpy.typing import NDArray
 
 from provisioner.errors import FaultList
 from provisioner.perf.checks import MAX_NAME, is_name, outside
-from provisioner.perf.points import MAX_COUNT, MAX_SECONDS, MIN_SECONDS, Key, Points
+from provisioner.perf.points import MAX_COUNT, MAX_SECONDS, MIN_SECONDS, ORIGINS, Key, Origin, Points
 from provisioner.perf.shapes import medians, numbered
 
 Floats = NDArray[np.float64]
@@ -59,9 +61,11 @@ class _Format:
     machines: dict[str, str] | None = None
     per_second: int = 1
     """Units of time in a second."""
+    origin: str | None = None
+    """An optional column."""
 
 
-_OURS = _Format(COLUMNS)
+_OURS = _Format(COLUMNS, origin="origin")
 _RAW = _Format(
     columns=(
         "model",
@@ -113,6 +117,8 @@ def parse(text: str, file: Path) -> dict[Key, Points]:
 
     where = [names.index(column) for column in layout.columns]
     values: dict[Key, array[float]] = {}
+    origins: dict[Key, Origin] = {}
+    origin_at = names.index(layout.origin) if layout.origin in names else None
     count = 0
     for line, row in rows:
         count += 1
@@ -123,12 +129,27 @@ def parse(text: str, file: Path) -> dict[Key, Points]:
             faults.add("wrong number of fields", line=line, value=len(row), allowed=str(len(names)))
             continue
         key, numbers = _parse_row([row[i].strip() for i in where], line, layout, faults)
+        if origin_at is not None:
+            _note_origin(origins, key, row[origin_at].strip(), line, faults)
         if not len(faults):
             values.setdefault(key, array("d")).extend(numbers)
     if not count and not len(faults):
         faults.add("no rows", allowed="at least one below the header")
     faults.raise_if_any()
-    return {key: _points(key, np.array(numbers).reshape(-1, _NUMBERS).T) for key, numbers in values.items()}
+    return {
+        key: _points(key, np.array(numbers).reshape(-1, _NUMBERS).T, origins.get(key, "measured"))
+        for key, numbers in values.items()
+    }
+
+
+def _note_origin(origins: dict[Key, Origin], key: Key, cell: str, line: int, faults: FaultList) -> None:
+    """Read where a row's times come from; all rows of a profile must agree."""
+    for origin in ORIGINS:
+        if (cell or "measured") == origin:
+            if origins.setdefault(key, origin) != origin:
+                faults.add("one profile has two origins", line=line, field="origin", value=cell, allowed=origins[key])
+            return
+    faults.add("unknown origin", line=line, field="origin", value=cell, allowed=", ".join(ORIGINS))
 
 
 def _rows(text: str, faults: FaultList) -> Iterator[tuple[int, list[str]]]:
@@ -155,7 +176,7 @@ def _check_header(names: list[str], layout: _Format, faults: FaultList) -> None:
     for i, name in enumerate(names):
         if name in names[:i]:
             faults.add("column given twice", field=name)
-        elif name not in layout.columns and name not in layout.ignored:
+        elif name not in layout.columns and name not in layout.ignored and name != layout.origin:
             faults.add("unknown column", field=name, allowed=",".join(layout.columns))
 
 
@@ -223,7 +244,7 @@ def _number(cell: str) -> float:
         return np.nan
 
 
-def _points(key: Key, columns: Floats) -> Points:
+def _points(key: Key, columns: Floats, origin: Origin) -> Points:
     prompt, batch, output, prefill, decode, end_to_end = columns
     return Points(
         model=key[0],
@@ -234,6 +255,7 @@ def _points(key: Key, columns: Floats) -> Points:
         output_tokens=_generated(np.column_stack([prompt, batch, output]), end_to_end / decode),
         prefill_s=prefill,
         decode_s=decode,
+        origin=origin,
     )
 
 

@@ -16,6 +16,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from provisioner.perf.points import Origin
+
 Floats = NDArray[np.float64]
 Number = TypeVar("Number", float, Floats)
 
@@ -46,6 +48,8 @@ class PerformanceModel:
         How much longer an iteration of both phases takes than one of as many prompt tokens, > 0.
     max_context_tokens : float or None
         Largest measured sum of contexts in a batch; None if not known.
+    origin : {"measured", "modelled", "estimated"}
+        Where the times come from.
 
     Raises
     ------
@@ -64,6 +68,7 @@ class PerformanceModel:
     gamma_s_per_token: float
     mixed_factor: float = 1.1
     max_context_tokens: float | None = None
+    origin: Origin = "measured"
 
     def __post_init__(self) -> None:
         if self.tensor_parallel < 1:
@@ -88,7 +93,7 @@ class PerformanceModel:
         return self.mixed_factor * self.prefill_s(n + b)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the knots that the simulator uses, as `profile show --json` prints them."""
+        """Return the knots that the simulator uses, as `profile show --json` prints them; and if not measured, so."""
         return {
             "model": self.model,
             "machine": self.machine,
@@ -100,6 +105,7 @@ class PerformanceModel:
                 "gamma_s_per_token": self.gamma_s_per_token,
             },
             "mixed_factor": self.mixed_factor,
+            **({} if self.origin == "measured" else {"origin": self.origin}),
         }
 
 

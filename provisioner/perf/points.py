@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Key = tuple[str, str, int]
 """(model, machine, tensor parallelism)"""
+
+Origin = Literal["measured", "modelled", "estimated"]
+"""Where times come from: a machine, another tool's model of it, or a roofline."""
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 COLUMNS = ("prompt_tokens", "batch", "output_tokens", "prefill_s", "decode_s")
 MAX_COUNT = 1e9
@@ -33,6 +38,8 @@ class Points:
     prefill_s, decode_s : (n,) float64
         Seconds of the prompt phase, and of one token-phase iteration on average over the run, from
         1e-9 to 1e6; NaN where not measured.
+    origin : {"measured", "modelled", "estimated"}
+        Where the times come from.
 
     Raises
     ------
@@ -48,6 +55,7 @@ class Points:
     output_tokens: Floats
     prefill_s: Floats
     decode_s: Floats
+    origin: Origin = "measured"
 
     def __post_init__(self) -> None:
         arrays: list[Floats] = [getattr(self, column) for column in COLUMNS]

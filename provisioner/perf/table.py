@@ -105,3 +105,25 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(Fault(problem="not UTF-8", file=file, line=line, allowed="UTF-8 text")) from error
+
+
+def merged(points: Points, file: Path | None) -> tuple[list[Points], list[str]]:
+    """Points beside those that a file of measured points holds already, and the remarks at its head.
+
+    Measured rows of the same profile stay beside the new ones; modelled and estimated ones give way.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else, or rows of the same profile of another origin.
+    """
+    if file is None or not file.exists():
+        return [points], []
+    before = read_points(file)
+    same = before.pop(points.key, None)
+    if same is not None and same.origin != points.origin:
+        problem = f"holds {same.origin} times of {label(points.key)} already"
+        raise InputError(Fault(problem=problem, file=file, allowed=f"{points.origin} ones, or another file"))
+    both = [points] if same is None or points.origin != "measured" else [same, points]
+    remarks = [line[1:].strip() for line in _read(file).splitlines() if line.startswith("#")]
+    return [*before.values(), *both], remarks

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 
 HELD_OUT = 0.2
 LEAST_ROWS = 5
+MAX_HELD_OUT = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,3 +146,34 @@ def _summary(points: Points, left_out: int, prefill: Floats, decode: Floats) -> 
         decode_mape=_mean(decode),
         mape=_mean(np.concatenate([prefill, decode])),
     )
+
+
+def axis_errors(points: Points) -> dict[str, float]:
+    """How well the fit interpolates: along each axis, MAPE of inner values held out, one after the other.
+
+    Prompt tokens for prefill, batch and context for decode; NaN for an axis with fewer than three values. Of more
+    than 32 inner values, 32 evenly spread ones are held out.
+    """
+    kept = points.at(plausible(points))
+    context = np.round(kept.context_tokens / kept.batch)
+    axes = {
+        "prefill over prompt tokens": (kept.total_tokens, ~np.isnan(kept.prefill_s)),
+        "decode over batch": (kept.batch, ~np.isnan(kept.decode_s)),
+        "decode over context": (context, ~np.isnan(kept.decode_s)),
+    }
+    return {axis: _axis_error(kept, values, measured, axis) for axis, (values, measured) in axes.items()}
+
+
+def _axis_error(points: Points, values: Floats, measured: NDArray[np.bool_], axis: str) -> float:
+    inner = np.unique(values[measured])[1:-1]
+    if len(inner) > MAX_HELD_OUT:
+        inner = inner[np.linspace(0, len(inner) - 1, MAX_HELD_OUT).round().astype(int)]
+    errors: list[Floats] = []
+    for value in inner:
+        tested = points.at(measured & (values == value))
+        model = fit(points.at(~(measured & (values == value))))
+        if axis.startswith("prefill"):
+            errors.append(model.prefill_s(tested.total_tokens) / tested.prefill_s - 1)
+        else:
+            errors.append(model.decode_s(tested.batch, tested.context_tokens) / tested.decode_s - 1)
+    return _mean(_measured(errors)) if errors else np.nan

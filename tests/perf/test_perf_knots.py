@@ -67,7 +67,7 @@ def test_a_mapping_of_names() -> None:
         ("decode", None, [("m/box.decode", "missing key", None, None)]),
         ("decode.seconds", ..., [("m/box.decode.seconds", "missing key", None, None)]),
         ("decode.gamma_s_per_token", ..., [("m/box.decode.gamma_s_per_token", "missing key", None, None)]),
-        ("speed", 1, [("m/box.speed", "unknown key", None, "prefill, decode, mixed_factor")]),
+        ("speed", 1, [("m/box.speed", "unknown key", None, "prefill, decode, mixed_factor, origin")]),
         ("prefill.speed", 1, [("m/box.prefill.speed", "unknown key", None, "tokens, seconds")]),
         ("prefill", 3, [("m/box.prefill", "not a mapping", 3, "tokens, seconds")]),
         ("prefill.tokens", [], [("m/box.prefill.tokens", "not a list of numbers", [], "1 to 100000 numbers")]),

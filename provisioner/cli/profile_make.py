@@ -1,0 +1,297 @@
+"""`provision profile import`, `import-aic` and `estimate`: profiles from measurements, another model, or a roofline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from provisioner.cli.options import Inputs, Outputs, shared
+from provisioner.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from provisioner.perf import Points
+    from provisioner.perf.points import Key
+    from provisioner.perf.results import Account, Batches
+
+MAX_PARALLEL = 1024
+MAX_BATCH = 1_000_000
+GOOD_FIT = 0.02
+"""A mean error of the fit above this is worth a remark."""
+
+Model = Annotated[str | None, typer.Option(help="The model's name in your catalog.")]
+Machine = Annotated[str | None, typer.Option(help="The machine's name in your catalog.")]
+Parallel = Annotated[int | None, typer.Option("--tp", help="Tensor parallelism.", min=1, max=MAX_PARALLEL)]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the profile's CSV there.", metavar="FILE")]
+Append = Annotated[bool, typer.Option("--append", help="Keep the other profiles that --out holds.")]
+
+
+IMPORT_EXAMPLE = (
+    "Example: provision profile import bench.json --model my-llm --machine dgx-h100 --tp 8 --batch 16 --out my.csv"
+)
+AIC_EXAMPLE = (
+    "Example: provision profile import-aic --aic-model meta-llama/Meta-Llama-3.1-70B --system h100_sxm "
+    "--model llama-3.1-70b --machine dgx-h100 --tp 8 --out my.csv"
+)
+
+
+@shared(Inputs, Outputs)
+def import_results(
+    inputs: Inputs,
+    outputs: Outputs,
+    *,
+    files: Annotated[list[Path], typer.Argument(help="Results of benchmarks.", metavar="FILE...")],
+    model: Model = None,
+    machine: Machine = None,
+    tp: Parallel = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            help="The engine's batch in each run under load, or 'concurrency': requests decoding at a time on average.",
+            metavar="N[,N...]|concurrency",
+        ),
+    ] = None,
+    out: Out = None,
+    append: Append = False,
+) -> None:
+    """Read vLLM, SGLang, GuideLLM, AIPerf, inference-perf, LLMPerf, InferenceX results or plain CSV into a profile."""
+    from provisioner.cli import output
+    from provisioner.cli.question import Faults
+    from provisioner.perf.results import read_results, to_points
+
+    output.check(outputs, out=out)
+    faults = Faults()
+    target = faults.of(_target, model, machine, tp)
+    batches = faults.of(_parse_batches, batch)
+    read = [faults.of(read_results, file) for file in files]
+    faults.raise_if_any()
+    assert target is not None
+    runs = [run for found in read for run in found or ()]
+    imported = to_points(runs, target, batches)
+    rows = [_account_row(account) for account in imported.accounts]
+    remarks = [f"{_place(each)}: {text}" for each in imported.accounts for text in each.remarks]
+    sources = [_source(row) for row in rows]
+    _finish(inputs, outputs, imported.points, out, append=append, rows=rows, remarks=remarks, sources=sources)
+
+
+@shared(Inputs, Outputs)
+def import_aic(
+    inputs: Inputs,
+    outputs: Outputs,
+    *,
+    aic_model: Annotated[str | None, typer.Option(help="The model, as AIConfigurator names it.")] = None,
+    system: Annotated[str | None, typer.Option(help="The hardware, as AIConfigurator names it: h100_sxm.")] = None,
+    backend: Annotated[str, typer.Option(help="The engine.", metavar="vllm|trtllm|sglang")] = "vllm",
+    expert_parallel: Annotated[int, typer.Option(help="Of --tp, for an MoE.", min=1, max=MAX_PARALLEL)] = 1,
+    model: Model = None,
+    machine: Machine = None,
+    tp: Parallel = None,
+    out: Out = None,
+    append: Append = False,
+) -> None:
+    """Sample NVIDIA's AIConfigurator on a grid, once: a profile for any of its models and systems."""
+    from provisioner.cli import output
+    from provisioner.cli.question import Faults
+    from provisioner.perf import aic
+
+    output.check(outputs, out=out)
+    faults = Faults()
+    target = faults.of(_target, model, machine, tp)
+    for option, value in (("--aic-model", aic_model), ("--system", system)):
+        if value is None:
+            faults.add("missing", field=option, allowed="a name that AIConfigurator knows")
+    faults.raise_if_any()
+    assert target is not None
+    subject = aic.Subject(model=aic_model or "", system=system or "", backend=backend, expert_parallel=expert_parallel)
+    points = aic.sample(subject, target)
+    source = f"{aic.DISTRIBUTION} {aic.version()}, {subject.model} on {subject.system}, {backend}, TP {target[2]}"
+    _finish(inputs, outputs, points, out, append=append, rows=[], remarks=[], sources=[f"{source}: modelled"])
+
+
+def _target(model: str | None, machine: str | None, tp: int | None) -> Key:
+    from provisioner.cli.question import Faults
+    from provisioner.perf.checks import MAX_NAME, is_name
+
+    faults = Faults()
+    for option, value in (("--model", model), ("--machine", machine), ("--tp", tp)):
+        if value is None:
+            faults.add("missing: no file tells it", field=option)
+        elif isinstance(value, str) and (not is_name(value) or (option == "--machine" and "/" in value)):
+            allowed = f"1 to {MAX_NAME} printable characters" + (" without '/'" if option == "--machine" else "")
+            faults.add("not a name", field=option, value=value, allowed=allowed)
+    faults.raise_if_any()
+    return str(model), str(machine), int(tp or 0)
+
+
+def _parse_batches(text: str | None) -> Batches:
+    if text is None or text == "concurrency":
+        return text  # type: ignore[return-value]  # narrowed to the one literal
+    numbers = [each.strip() for each in text.split(",")]
+    if not all(each.isascii() and each.isdecimal() and 0 < int(each[:9]) <= MAX_BATCH for each in numbers):
+        allowed = f"whole numbers from 1 to {MAX_BATCH:,} with commas, or concurrency"
+        raise InputError(Fault(problem="not a batch", field="--batch", value=text, allowed=allowed))
+    return tuple(map(int, numbers))
+
+
+def _finish(
+    inputs: Inputs,
+    outputs: Outputs,
+    points: Points,
+    out: Path | None,
+    *,
+    append: bool,
+    rows: Sequence[dict[str, Any]],
+    remarks: Sequence[str],
+    sources: Sequence[str],
+) -> None:
+    """Write the profile, say what is wrong with it, and describe it."""
+    from provisioner.cli import output
+    from provisioner.cli.console import note
+    from provisioner.perf.coverage import remarks as coverage
+    from provisioner.perf.table import merged
+    from provisioner.perf.writer import to_csv
+    from provisioner.report.answer import table_csv
+    from provisioner.report.sink import write
+
+    profiles, kept = merged(points, out if append else None)
+    fit, poor = _fit_errors(points)
+    told = [*remarks, *coverage(points), *poor]
+    for text in told:
+        note(text, quiet=inputs.quiet)
+    if out is not None:
+        write(out, to_csv(profiles, [*kept, *sources]), "--out")
+    summary = _summary(points, fit, out)
+    output.hand_out(
+        outputs,
+        answer={"schema_version": 1, **summary, "runs": list(rows), "warnings": told},
+        table=lambda: _table(summary, rows),
+        csv=lambda: table_csv(list(rows) or [summary]),
+    )
+
+
+def _fit_errors(points: Points) -> tuple[dict[str, float | None], list[str]]:
+    """Mean errors of the fit on its own points; and why it is no good, where it is not."""
+    from provisioner.perf.compared import compare
+
+    try:
+        phases = compare(points)
+    except InputError as error:
+        faults = "; ".join(fault.problem for fault in error.faults)
+        return {"prefill": None, "decode": None}, [f"no model can be fitted to this alone: {faults}"]
+    poor = [
+        f"{each.phase} is fitted with a mean error of {each.mape:.1%}, worst {each.worst:.1%}"
+        for each in phases
+        if each.mape > GOOD_FIT
+    ]
+    return {each.phase: round(each.mape, 6) for each in phases}, poor
+
+
+def _summary(points: Points, fit: dict[str, float | None], out: Path | None) -> dict[str, Any]:
+    from provisioner.perf.points import label
+
+    return {
+        "profile": label(points.key),
+        "origin": points.origin,
+        "rows": len(points),
+        "prefill_rows": sum(not math.isnan(each) for each in points.prefill_s.tolist()),
+        "decode_rows": sum(not math.isnan(each) for each in points.decode_s.tolist()),
+        "prefill_fit_mape": fit["prefill"],
+        "decode_fit_mape": fit["decode"],
+        "written": None if out is None else str(out),
+    }
+
+
+def _place(account: Account) -> str:
+    run = account.run
+    line = "" if run.line is None else f":{run.line}"
+    return f"{run.file.name}{line}"
+
+
+def _account_row(account: Account) -> dict[str, Any]:
+    run = account.run
+    asked = run.asked_rps
+    return {
+        "file": _place(account),
+        "run": run.label,
+        "kind": run.kind,
+        "model_in_file": run.model,
+        "asked_rps": "inf" if asked is not None and math.isinf(asked) else asked,
+        "achieved_rps": _rounded(run.achieved_rps),
+        "duration_s": _rounded(run.duration_s),
+        "concurrency": run.concurrency,
+        "completed": run.completed,
+        "failed": run.failed,
+        "zeros": run.zeros,
+        "warmup": run.warmup,
+        "prompt_tokens": _middle([seen.prompt_tokens for seen in run.seen]),
+        "output_tokens": _middle([seen.output_tokens for seen in run.seen]),
+        "ttft_s": _middle([seen.ttft_s for seen in run.seen]),
+        "tpot_s": _middle([seen.implied_tpot_s or seen.tpot_s for seen in run.seen]),
+        "batch": account.batch,
+        "prefill_rows": account.prefill_rows,
+        "decode_rows": account.decode_rows,
+    }
+
+
+def _source(row: dict[str, Any]) -> str:
+    """A run in a line, for the head of the profile."""
+    requests = "requests not counted" if row["completed"] is None else f"{row['completed']} requests"
+    rates = f"asked {_cell(row['asked_rps'])} RPS, got {_cell(row['achieved_rps'])}"
+    return f"{row['file']} {row['run']}: {row['kind']}, {requests}, {row['failed']} failed, {rates}"
+
+
+def _middle(values: Sequence[float | None]) -> float | None:
+    from statistics import median
+
+    known = [value for value in values if value is not None]
+    return _rounded(median(known)) if known else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.7g}")
+
+
+def _table(summary: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Any:
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from provisioner.report.plain import plain
+
+    origin = "" if summary["origin"] == "measured" else f" ({summary['origin']}, not measured)"
+    errors = [
+        f"{phase} {summary[f'{phase}_fit_mape']:.2%}"
+        for phase in ("prefill", "decode")
+        if summary[f"{phase}_fit_mape"] is not None
+    ]
+    lines = [
+        f"{summary['profile']}{origin}: {summary['prefill_rows']} prefill and {summary['decode_rows']} decode times",
+        *([f"mean error of the fit on its own points: {', '.join(errors)}"] if errors else []),
+        *([f"written to {summary['written']}"] if summary["written"] else ["not written: no --out"]),
+    ]
+    text = Text("\n".join(lines))
+    if not rows:
+        return text
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Run", overflow="fold")
+    for column in ("Asked", "RPS", "Done", "Failed", "Zeros", "TTFT", "TPOT", "Batch", "Rows"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        ways = f"{row['prefill_rows']}+{row['decode_rows']}"
+        numbers = [row["asked_rps"], row["achieved_rps"], row["completed"], row["failed"], row["zeros"]]
+        times = [None if row[name] is None else row[name] * 1e3 for name in ("ttft_s", "tpot_s")]
+        cells = [_cell(each) for each in (*numbers, *times, row["batch"])]
+        table.add_row(plain(f"{row['file']} {row['run'] or row['kind']}"), *cells, ways)
+    table.caption = "TTFT and TPOT in ms; Asked and RPS in requests per second; Rows of prefill + decode times"
+    table.caption_justify = "left"
+    return Group(table, text)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.4g}" if isinstance(value, float) else str(value)
