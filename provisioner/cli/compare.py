@@ -12,7 +12,7 @@ from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from provisioner.cli.question import Setting
-    from provisioner.search import Evaluation
+    from provisioner.search import Evaluation, Objective
 
 EXAMPLE = """Examples: provision compare --target-rps 70 --minimize cost;
 provision compare --design HH --cluster 35,5 --design HA --cluster 35,8 --target-rps 70"""
@@ -42,9 +42,12 @@ def compare(
     from provisioner.cli.console import note
     from provisioner.cli.question import prepare
     from provisioner.report import answer, comparison
+    from provisioner.report.figures import choice
 
     output.check(outputs)
     names = design or ["all"]
+    tried: list[Evaluation] = []
+    objective: Objective | None = None
     if cluster:
         _check_pairs(names, cluster, minimize, maximize)
         setting = prepare(question, names)
@@ -56,10 +59,10 @@ def compare(
         parsed = Goal.parse(question, search, minimize, maximize)
         setting = prepare(parsed.question, names)
         relative_to = _baseline(baseline, setting)
-        found, unsolved = _solved(parsed, setting, search, quiet=question.quiet)
+        found, tried, unsolved = _solved(parsed, setting, search, quiet=question.quiet)
         for text in unsolved:
             note(text, quiet=question.quiet)
-        goal = parsed.echo(setting)
+        objective, goal = parsed.objective, parsed.echo(setting)
         title = parsed.title(setting)
     rows = comparison.rows(found, relative_to)
     feasible = any(evaluation.is_feasible for evaluation in found)
@@ -74,27 +77,33 @@ def compare(
         ),
         table=lambda: comparison.table(rows, title, relative_to),
         csv=lambda: answer.table_csv([{**answer.row(row.evaluation), **row.columns} for row in rows]),
+        figures=lambda: choice.of_comparison(rows, tried, relative_to, title, objective),
+        quiet=question.quiet,
     )
     if not feasible:
         raise typer.Exit(3)
 
 
-def _solved(goal: Goal, setting: Setting, search: Search, *, quiet: bool) -> tuple[list[Evaluation], list[str]]:
-    """The best cluster of each design, and what is to be said of those that have none."""
+def _solved(
+    goal: Goal, setting: Setting, search: Search, *, quiet: bool
+) -> tuple[list[Evaluation], list[Evaluation], list[str]]:
+    """The best cluster of each design, all that were tried, and what is to be said of designs without any."""
     from provisioner.cli.console import progress
     from provisioner.cli.question import cores
     from provisioner.search import Workers
 
     found: list[Evaluation] = []
+    tried: list[Evaluation] = []
     unsolved: list[str] = []
     with progress("simulating", quiet=quiet) as advance, Workers(cores(search), advance) as workers:
         for judge in setting.judges:
             plan = goal.solve([judge], search, workers)
+            tried.extend(plan.evaluations)
             if plan.best is not None:
                 found.append(plan.best)
             if not plan.is_feasible:
                 unsolved.append(f"{judge.design.name}: {plan.reason}")
-    return found, unsolved
+    return found, tried, unsolved
 
 
 def _given(setting: Setting, clusters: list[str]) -> list[Evaluation]:

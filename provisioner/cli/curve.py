@@ -29,6 +29,7 @@ def curve(
     from provisioner.cli.console import progress
     from provisioner.cli.question import cores, parse_cluster, prepare
     from provisioner.report import answer, table
+    from provisioner.report.figures import choice
     from provisioner.search import Cluster, Evaluation, Judge, Workers
 
     output.check(outputs)
@@ -55,9 +56,12 @@ def curve(
 
     with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
         found = workers.map(evaluate, work)
+    title = f"{' + '.join(question.workload)} against load"
     output.hand_out(
         outputs,
         answer=answer.of_clusters(found, setting.inputs, {"rps": rates}, status="feasible"),
-        table=lambda: table.of_curve(found, f"{' + '.join(question.workload)} against load"),
+        table=lambda: table.of_curve(found, title),
         csv=lambda: answer.to_csv(found),
+        figures=lambda: choice.of_curve(found, title),
+        quiet=question.quiet,
     )

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from provisioner.cli.options import TYPED
 from provisioner.errors import InputError
 
 INTERNAL_ERROR, BAD_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
@@ -92,6 +93,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def main(arguments: list[str]) -> int:
     """Run the command line; returns the exit code."""
+    TYPED.set(tuple(arguments))
     try:
         result = app(args=_with_values(arguments), standalone_mode=False)
     except InputError as error:

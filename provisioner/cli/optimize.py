@@ -39,6 +39,7 @@ def optimize(
     from provisioner.cli.console import note, progress
     from provisioner.cli.question import cores, prepare
     from provisioner.report import answer, table
+    from provisioner.report.figures import choice
     from provisioner.search import Workers
 
     setting = prepare(goal.question, design)
@@ -51,6 +52,8 @@ def optimize(
         answer=answer.of_plan(plan, setting.inputs, goal.echo(setting)),
         table=lambda: table.of_plan(plan, goal.title(setting)),
         csv=lambda: answer.to_csv(plan.evaluations),
+        figures=lambda: choice.of_plan(plan, goal.title(setting), goal.objective),
+        quiet=question.quiet,
     )
     if not plan.is_feasible:
         raise typer.Exit(3)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -17,6 +18,8 @@ import typer
 
 STDOUT = Path("-")
 """`--json` without a file: the answer goes to standard output."""
+TYPED: ContextVar[tuple[str, ...]] = ContextVar("TYPED", default=())
+"""The arguments as they were typed, for a report to say how to get it again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +84,10 @@ class Question(Inputs):
 class Outputs:
     """Where the answer goes besides the table."""
 
+    plot: Annotated[Path | None, typer.Option(help="Draw the answer: .png, .svg or .pdf.", metavar="FILE")] = None
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page for the browser, in one file.", metavar="FILE.html")
+    ] = None
     csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None
     json: Annotated[Path | None, typer.Option(help="JSON instead of the table, or into a file.", metavar="[FILE]")] = (
         None

@@ -1,36 +1,65 @@
-"""Handing out an answer: a table, JSON, CSV, in whichever was asked for."""
+"""Handing out an answer: a table, JSON, CSV, a figure, a report, in whichever was asked for."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from provisioner.cli.options import STDOUT, Outputs
+from provisioner.cli.options import STDOUT, TYPED, Outputs
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from provisioner.report.figures import Figure
+
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+REPORT_SUFFIXES = (".html", ".htm")
 
 
 def check(outputs: Outputs, **others: Path | None) -> None:
     """Fail before the work if a file could not be written after it; `others` are files by the name of their option."""
     from provisioner.report.sink import check_writable
 
+    _check_drawable(outputs.plot, "plot", PLOT_SUFFIXES, "matplotlib")
+    _check_drawable(outputs.report, "report", REPORT_SUFFIXES, "vl_convert")
     taken: dict[Path, str] = {}
-    for name, path in {"csv": outputs.csv, "json": outputs.json, **others}.items():
+    files = {"csv": outputs.csv, "json": outputs.json, "plot": outputs.plot, "report": outputs.report, **others}
+    for name, path in files.items():
+        option = f"--{name.replace('_', '-')}"
         if path is not None and path != STDOUT:
-            check_writable(path, f"--{name}")
-            if taken.setdefault(path.resolve(), name) != name:
+            check_writable(path, option)
+            if taken.setdefault(path.resolve(), option) != option:
                 raise InputError(
                     Fault(
-                        problem=f"is the file of --{taken[path.resolve()]} already",
-                        field=f"--{name}",
+                        problem=f"is the file of {taken[path.resolve()]} already",
+                        field=option,
                         value=str(path),
                         allowed="another file",
                     )
                 )
+
+
+def _check_drawable(path: Path | None, extra: str, suffixes: Sequence[str], package: str) -> None:
+    """Tell an unknown ending, or a library that is not installed."""
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
+        raise InputError(
+            Fault(problem="unknown ending", field=f"--{extra}", value=str(path), allowed=", ".join(suffixes))
+        )
+    if find_spec(package) is None:
+        raise InputError(
+            Fault(
+                problem=f"needs {package}, which is not installed",
+                field=f"--{extra}",
+                allowed=f"pip install 'provisioner[{extra}]'",
+            )
+        )
 
 
 def hand_out(
@@ -39,6 +68,8 @@ def hand_out(
     answer: Mapping[str, Any],
     table: Callable[[], RenderableType],
     csv: Callable[[], str],
+    figures: Callable[[], Sequence[Figure]] | None = None,
+    quiet: bool = False,
 ) -> None:
     """Write the files, then the table or the JSON to standard output."""
     from provisioner.cli.console import answers
@@ -47,9 +78,32 @@ def hand_out(
 
     if outputs.csv is not None:
         write(outputs.csv, csv(), "--csv")
+    if outputs.plot is not None or outputs.report is not None:
+        _draw(outputs, answer, csv, () if figures is None else figures(), quiet=quiet)
     if outputs.json == STDOUT:
         sys.stdout.write(to_json(answer))
         return
     if outputs.json is not None:
         write(outputs.json, to_json(answer), "--json")
     answers().print(table())
+
+
+def _draw(
+    outputs: Outputs, answer: Mapping[str, Any], csv: Callable[[], str], shown: Sequence[Figure], *, quiet: bool
+) -> None:
+    """Draw the first figure into a file; write all of them into a page."""
+    from provisioner.cli.console import note
+    from provisioner.report.sink import write
+
+    if outputs.plot is not None:
+        if shown:
+            from provisioner.report.plots import image
+
+            write(outputs.plot, image(shown[0], outputs.plot.suffix.lower()), "--plot")
+        else:
+            note(f"nothing to plot: {outputs.plot} is not written", quiet=quiet)
+    if outputs.report is not None:
+        from provisioner.report.html import page
+
+        command = shlex.join(["provision", *TYPED.get()])
+        write(outputs.report, page(answer, shown, csv(), command), "--report")

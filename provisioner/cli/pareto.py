@@ -31,6 +31,7 @@ def pareto(
     from provisioner.cli.optimize import PROBE_RPS
     from provisioner.cli.question import cores, parse_budget, prepare
     from provisioner.report import answer, table
+    from provisioner.report.figures import choice
     from provisioner.search import Workers, pareto, pareto_of_rates
 
     output.check(outputs)
@@ -64,6 +65,8 @@ def pareto(
         },
         table=lambda: table.of_front(front, title),
         csv=lambda: answer.to_csv(front.clusters),
+        figures=lambda: choice.of_front(front, title, of_rates=budget is not None),
+        quiet=question.quiet,
     )
     if not front.clusters:
         raise typer.Exit(3)

@@ -37,6 +37,7 @@ def simulate(
     from provisioner.depth import request_rows
     from provisioner.report import answer, table
     from provisioner.report import depth as deep
+    from provisioner.report.figures import choice
     from provisioner.report.sink import write
 
     setting = prepare_one(question, design)
@@ -49,12 +50,15 @@ def simulate(
         note(text, quiet=question.quiet)
     if requests is not None:
         write(requests, answer.table_csv(request_rows(first)), "--requests")
-    shown = table.of_evaluation(evaluation, f"{parsed.design.name} {parsed.label}, {setting.title}")
+    title = f"{parsed.design.name} {parsed.label}, {setting.title}"
+    shown = table.of_evaluation(evaluation, title)
     output.hand_out(
         outputs,
         answer={**answer.of_evaluation(evaluation, setting.inputs), "depth": deep.data(depth)},
         table=lambda: Group(shown, deep.table(depth)) if in_depth else shown,
         csv=lambda: answer.to_csv([evaluation]),
+        figures=lambda: choice.of_simulation(evaluation, depth, title),
+        quiet=question.quiet,
     )
     if not evaluation.is_feasible:
         raise typer.Exit(3)

@@ -28,6 +28,7 @@ def sweep(
     from provisioner.cli.console import progress
     from provisioner.cli.question import cores, parse_budget, prepare_one
     from provisioner.report import answer, grid
+    from provisioner.report.figures import choice
     from provisioner.search import Workers
 
     output.check(outputs)
@@ -45,6 +46,7 @@ def sweep(
     clusters = [judge.cluster(p, t) for p in prompts for t in tokens]
     with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
         found = workers.map(judge.evaluate, clusters)
+    title = f"{judge.design.name}, {setting.title}"
     feasible = any(evaluation.is_feasible for evaluation in found)
     output.hand_out(
         outputs,
@@ -54,6 +56,8 @@ def sweep(
             {"target_rps": setting.scenario.rate_rps},
             status="feasible" if feasible else "infeasible",
         ),
-        table=lambda: grid.table(found, f"{judge.design.name}, {setting.title}"),
+        table=lambda: grid.table(found, title),
         csv=lambda: answer.to_csv(found),
+        figures=lambda: choice.of_grid(found, title),
+        quiet=question.quiet,
     )

@@ -50,6 +50,7 @@ def whatif(
     from provisioner.cli.console import note
     from provisioner.cli.question import parse_cluster, prepare_one, resolve
     from provisioner.report import answer, change
+    from provisioner.report.figures import choice
     from provisioner.traces import Stretched
 
     output.check(outputs)
@@ -77,16 +78,19 @@ def whatif(
         "scale_prompt": scale_prompt,
         "scale_output": scale_output,
     }
+    title = f"{parsed.design.name} {parsed.label}: {before.title}, then {after.title}"
     output.hand_out(
         outputs,
         answer={
             **answer.of_evaluation(found[1], {**after.inputs, **changes}),
             "before": {"inputs": before.inputs, "status": answer.status_of(found[0]), **answer.judged(found[0])},
         },
-        table=lambda: change.table(*found, f"{parsed.design.name} {parsed.label}: {before.title}, then {after.title}"),
+        table=lambda: change.table(*found, title),
         csv=lambda: answer.table_csv(
             [{"when": when, **answer.row(e)} for when, e in zip(("before", "after"), found, strict=True)]
         ),
+        figures=lambda: choice.of_change(*found, title),
+        quiet=question.quiet,
     )
     if not found[1].is_feasible:
         raise typer.Exit(3)

@@ -29,8 +29,8 @@ def check_writable(path: Path, field: str) -> None:
     raise InputError(Fault(problem=problem, field=field, value=str(path), allowed="a file in a folder that exists"))
 
 
-def write(path: Path, text: str, field: str) -> None:
-    """Write a text file by way of a temporary one beside it, so that no half of it is ever seen.
+def write(path: Path, content: str | bytes, field: str) -> None:
+    """Write a file, text as UTF-8, by way of a temporary one beside it, so that no half of it is ever seen.
 
     Raises
     ------
@@ -39,9 +39,9 @@ def write(path: Path, text: str, field: str) -> None:
     """
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent, delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
-            file.write(text)
+            file.write(content.encode() if isinstance(content, str) else content)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:

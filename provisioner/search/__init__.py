@@ -2,10 +2,10 @@
 
 from provisioner.domain.cluster import Cluster
 from provisioner.search.evaluate import Evaluation, Judge
-from provisioner.search.goal import OBJECTIVES, UNITS, Budget, Objective, amount
+from provisioner.search.goal import OBJECTIVES, UNITS, Budget, Objective, amount, amounts
 from provisioner.search.maximise import maximise
 from provisioner.search.minimise import minimise
-from provisioner.search.pareto import pareto, pareto_of_rates
+from provisioner.search.pareto import dominates, pareto, pareto_of_rates
 from provisioner.search.plan import Certificate, Front, Plan
 from provisioner.search.pool import Workers
 from provisioner.search.precision import Precision
@@ -26,6 +26,8 @@ __all__ = [
     "Scenario",
     "Workers",
     "amount",
+    "amounts",
+    "dominates",
     "maximise",
     "minimise",
     "pareto",

@@ -1,0 +1,104 @@
+"""Which figures a result has: the first is what `--plot` draws, and a report shows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provisioner.depth import Depth
+from provisioner.report import figures
+from provisioner.report.comparison import Row
+from provisioner.report.figures import Figure, HeatMaps, bars, curve
+from provisioner.report.figures.depth import of_depth
+from provisioner.search import Evaluation, Front, Objective, Plan, amounts, dominates
+
+
+def of_plan(plan: Plan, title: str, objective: Objective | None) -> tuple[Figure, ...]:
+    """The design space of the winner's design; where rates were searched (no `objective`), what each costs first."""
+    if plan.best is None:
+        return ()
+    if objective is None:
+        return (_rates(plan.evaluations, title), _objectives(plan.best))
+    design = plan.best.cluster.design
+    own = [e for e in plan.evaluations if e.cluster.design == design] or [plan.best]
+    space = _space(own, f"{title}: {design.name}", objective, plan.best)
+    return (space, _amounts(plan.evaluations, title), _objectives(plan.best))
+
+
+def of_grid(found: Sequence[Evaluation], title: str) -> tuple[Figure, ...]:
+    """A whole grid of one design."""
+    return (_space(found, title, "cost", None), _amounts(found, title))
+
+
+def of_front(front: Front, title: str, *, of_rates: bool) -> tuple[Figure, ...]:
+    """The front among all that was simulated."""
+    if not front.evaluations:
+        return ()
+    return (figures.Front.of(front.clusters, front.evaluations, title, of_rates=of_rates),)
+
+
+def of_comparison(
+    rows: Sequence[Row], tried: Sequence[Evaluation], baseline: str, title: str, objective: Objective | None
+) -> tuple[Figure, ...]:
+    """Designs side by side, then the space of each that was searched."""
+    if not rows:
+        return ()
+    named = [(row.evaluation.cluster.design.short, row.evaluation) for row in rows]
+    shown: list[Figure] = [bars.of_designs(rows, baseline, title), bars.of_objectives(named, "Objectives")]
+    if tried and objective is not None:
+        shown.append(_amounts(tried, title))
+        for row in rows:
+            design = row.evaluation.cluster.design
+            own = [evaluation for evaluation in tried if evaluation.cluster.design == design]
+            if own:
+                shown.append(_space(own, f"{title}: {design.name}", objective, row.evaluation))
+    return tuple(shown)
+
+
+def of_curve(found: Sequence[Evaluation], title: str) -> tuple[Figure, ...]:
+    """Latency against load."""
+    return (curve.against_load(found, title),)
+
+
+def of_simulation(evaluation: Evaluation, depth: Depth, title: str) -> tuple[Figure, ...]:
+    """Inside one simulation, then the objectives of all replications."""
+    return (of_depth(depth, title), _objectives(evaluation))
+
+
+def of_change(before: Evaluation, after: Evaluation, title: str) -> tuple[Figure, ...]:
+    """Objectives before and after."""
+    return (bars.of_objectives([("before", before), ("after", after)], title),)
+
+
+def _space(found: Sequence[Evaluation], title: str, objective: Objective, best: Evaluation | None) -> Figure:
+    if found[0].cluster.design.is_mixed:
+        return curve.against_machines(found, title)
+    return HeatMaps.of(found, title, objective, best)
+
+
+def _amounts(found: Sequence[Evaluation], title: str) -> figures.Front:
+    """Cost and power of what passes; of a ledger the non-dominated of what was simulated."""
+    front: list[Evaluation] = []
+    for evaluation in sorted((e for e in found if e.is_feasible), key=lambda e: (amounts(e.cluster), -e.headroom)):
+        # In this order whatever dominates a cluster, or equals it, comes before it.
+        taken = amounts(evaluation.cluster)
+        if not any(dominates(amounts(e.cluster), taken) or amounts(e.cluster) == taken for e in front):
+            front.append(evaluation)
+    return figures.Front.of(front, found, f"Cost and power, {title[:1].lower()}{title[1:]}")
+
+
+def _rates(tried: Sequence[Evaluation], title: str) -> figures.Front:
+    """The highest rate that each cluster was seen to pass, against its cost."""
+    best: dict[tuple[str, tuple[int, ...]], Evaluation] = {}
+    for evaluation in sorted(tried, key=lambda e: (e.is_feasible, e.rate_rps)):
+        best[evaluation.cluster.design.name, evaluation.cluster.counts] = evaluation
+    front: list[Evaluation] = []
+    for evaluation in sorted(best.values(), key=lambda e: (e.cluster.cost_usd_per_h, -e.rate_rps)):
+        if evaluation.is_feasible and (not front or evaluation.rate_rps > front[-1].rate_rps):
+            front.append(evaluation)
+    return figures.Front.of(front, list(best.values()), title, of_rates=True)
+
+
+def _objectives(evaluation: Evaluation) -> figures.Bars:
+    cluster = evaluation.cluster
+    title = f"Objectives: {cluster.design.name} {cluster.label} at {evaluation.rate_rps:.4g} requests/s"
+    return bars.of_objectives([(cluster.label, evaluation)], title)

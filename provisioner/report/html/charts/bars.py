@@ -1,0 +1,73 @@
+"""Bars around a reference at 1."""
+
+from __future__ import annotations
+
+import math
+
+from provisioner.report.figures.bars import Bars
+from provisioner.report.html.charts.common import ABOVE, COLOURS, INK, MOST_TEXTS, WIDE, Spec, number, said
+
+TWO_LINES = "split(datum.label, ' ≤')[1] ? split(replace(datum.label, ' ≤', '\\n≤'), '\\n') : datum.label"
+"""A limit stands below the name of what it limits."""
+
+
+def spec(figure: Bars) -> Spec:
+    """Bars in groups, each with its amount."""
+    names = [series.label for series in figure.series]
+    rows = [
+        {
+            "group": group,
+            "series": series.label,
+            "value": number(value),
+            "text": text,
+            "said": f"{series.label}, {group}: {text}, {said(value)} of {figure.reference}",
+        }
+        for series in figure.series
+        for group, value, text in zip(figure.groups, series.values, series.texts, strict=True)
+    ]
+    x = {
+        "field": "group",
+        "type": "nominal",
+        "title": None,
+        "sort": list(figure.groups),
+        "axis": {"labelAngle": 0, "labelLimit": 130, "ticks": False, "labelOverlap": False, "labelExpr": TWO_LINES},
+    }
+    y = {"field": "value", "type": "quantitative", "title": figure.y_label, "scale": {"domainMax": _highest(figure)}}
+    place = {"x": x, "xOffset": {"field": "series", "type": "nominal", "sort": names}, "y": y}
+    colour = {
+        "field": "series",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": names, "range": COLOURS},
+        "legend": ABOVE if len(names) > 1 else None,
+    }
+    tooltip = [
+        {"field": "series", "title": "cluster"},
+        {"field": "group", "title": "of"},
+        {"field": "text", "title": "is"},
+        {"field": "value", "title": figure.y_label, "format": ".3~f"},
+    ]
+    bars: Spec = {
+        "mark": {"type": "bar", "clip": True},
+        "encoding": {**place, "color": colour, "tooltip": tooltip, "description": {"field": "said"}},
+    }
+    texts: Spec = {
+        "mark": {"type": "text", "dy": -6, "fontSize": 9, "aria": False, "clip": True},
+        "encoding": {**place, "text": {"field": "text", "type": "nominal"}},
+    }
+    rule: Spec = {
+        "data": {"values": [{"one": 1}]},
+        "mark": {"type": "rule", "strokeDash": [5, 3], "color": INK, "aria": False},
+        "encoding": {"y": {"field": "one", "type": "quantitative"}},
+    }
+    return {
+        **WIDE,
+        "height": 320,
+        "data": {"values": rows},
+        "layer": [bars, rule, *([texts] if len(rows) <= MOST_TEXTS else [])],
+    }
+
+
+def _highest(figure: Bars) -> float:
+    values = [v for series in figure.series for v in series.values if math.isfinite(v)]
+    return min(max([1.0, *values]) * 1.1, 3.3)

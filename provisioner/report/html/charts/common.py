@@ -1,0 +1,40 @@
+"""What charts share: colours, numbers, axes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from provisioner.report.figures.lines import Axis
+
+Spec = dict[str, Any]
+COLOURS = [f"var(--c{number})" for number in range(1, 9)]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "stroke"]
+INK, LIMIT = "var(--ink)", "var(--limit)"
+NEVER = 1e6
+"""Stands for infinity, which JSON lacks."""
+MOST_TEXTS = 30
+"""Texts at bars that do not hide each other; the tooltip has all."""
+MOST_DOTS = 1500
+"""Marks that a page still draws at once."""
+ABOVE: Spec = {"orient": "top", "labelLimit": 320, "columns": 4}
+"""A legend over the chart."""
+WIDE: Spec = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+"""As wide as the page."""
+
+
+def number(value: float) -> float | None:
+    """Five digits of it; JSON has no NaN, and its infinity is large."""
+    return None if math.isnan(value) else max(-NEVER, min(NEVER, float(f"{value:.5g}")))
+
+
+def said(value: float) -> str:
+    """In words."""
+    return "never" if math.isinf(value) else "-" if math.isnan(value) else f"{value:.3g}"
+
+
+def side(field: str, axis: Axis) -> Spec:
+    """An encoding of numbers along an axis."""
+    scale: Spec = {"type": "log", "nice": False} if axis.is_log else {"zero": axis.is_share, "nice": True}
+    shown = {"format": ".0%"} if axis.is_share else {"format": ",.6~g", "tickCount": 4 if axis.is_log else 5}
+    return {"field": field, "type": "quantitative", "title": axis.label, "scale": scale, "axis": shown}

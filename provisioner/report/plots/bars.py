@@ -1,0 +1,50 @@
+"""Bars around a reference at 1 (the paper's figures 18 and 19)."""
+
+from __future__ import annotations
+
+import math
+
+from matplotlib.figure import Figure as Sheet
+
+from provisioner.report.figures.bars import Bars
+from provisioner.report.plots.style import FAINT, HATCHES, INK, colours, sheet, text
+
+HIGHEST = 3.0
+"""Bars are cut there: what is three times the reference need not be told from what is thirty."""
+
+
+def draw(figure: Bars) -> Sheet:
+    """A cluster of bars for each group, in the order of the series; each bar carries its amount."""
+    count = len(figure.series)
+    is_wide = len(figure.groups) * count > 8  # noqa: PLR2004
+    made = sheet(figure.title, figure.note, 11.5 if is_wide else 8.2, 4.6)
+    axes = made.subplots()
+    width = 0.84 / count
+    tallest = 1.0
+    for index, (series, colour) in enumerate(zip(figure.series, colours(count), strict=True)):
+        places = [group - 0.42 + width * (index + 0.5) for group in range(len(figure.groups))]
+        heights = [0.0 if math.isnan(value) else min(value, HIGHEST) for value in series.values]
+        tallest = max(tallest, *heights)
+        axes.bar(
+            places, heights, width * 0.92, color=colour, label=text(series.label), edgecolor="white",
+            hatch=HATCHES[index % len(HATCHES)], linewidth=0,
+        )  # fmt: skip
+        for place, height, words in zip(places, heights, series.texts, strict=True):
+            axes.annotate(
+                f"{words} ↑" if height >= HIGHEST else words, (place, height), xytext=(0, 3),
+                textcoords="offset points", ha="center", va="bottom", fontsize=7.5, zorder=3,
+            ).set_bbox({"facecolor": "white", "alpha": 0.85, "edgecolor": "none", "pad": 0.5})  # fmt: skip
+    axes.axhline(1.0, color=INK, linewidth=1.0, linestyle=(0, (4, 2)), zorder=2)
+    axes.annotate(
+        text(figure.reference), (1.0, 1.0), xycoords=("axes fraction", "data"), xytext=(3, 0),
+        textcoords="offset points", fontsize=8, va="center", color=FAINT,
+    )  # fmt: skip
+    axes.set_ylim(0, tallest * 1.12)
+    axes.set_xlim(-0.6, len(figure.groups) - 0.4)
+    axes.set_xticks(range(len(figure.groups)), [text(group.replace(" ≤", "\n≤")) for group in figure.groups])
+    axes.tick_params(axis="x", length=0)
+    axes.set_ylabel(text(figure.y_label))
+    if count > 1:
+        # Patterns of thin bars need a key: names at the bars would be as wide as ten of them.
+        made.legend(loc="outside upper right", ncols=min(count, 3), frameon=False, fontsize=8)
+    return made
