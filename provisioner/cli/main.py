@@ -10,14 +10,14 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from provisioner.cli.options import TYPED
-from provisioner.errors import InputError
+from provisioner.errors import Fault, InputError
 
 INTERNAL_ERROR, BAD_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
 ISSUES = "the project's issue tracker"
@@ -66,7 +66,19 @@ def _provision(
 
 
 def _register() -> None:
-    from provisioner.cli import compare, curve, listing, optimize, paper, pareto, profile, simulate, sweep, whatif
+    from provisioner.cli import (
+        compare,
+        curve,
+        listing,
+        optimize,
+        paper,
+        pareto,
+        profile,
+        simulate,
+        sweep,
+        whatif,
+        workloads,
+    )
 
     app.command("optimize", epilog=optimize.EXAMPLE)(optimize.optimize)
     app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
@@ -78,6 +90,7 @@ def _register() -> None:
     app.command("paper", epilog=paper.EXAMPLE)(paper.paper)
     app.command("list", epilog=listing.EXAMPLE)(listing.show)
     app.add_typer(profile.app, name="profile")
+    app.add_typer(workloads.app, name="workload")
 
 
 _register()
@@ -97,11 +110,7 @@ def main(arguments: list[str]) -> int:
     try:
         result = app(args=_with_values(arguments), standalone_mode=False)
     except InputError as error:
-        from provisioner.cli.wording import word
-
-        for fault in error.faults:
-            typer.echo(f"error: {word(fault)}", err=True)
-        return BAD_INPUT
+        return _bad_input(error.faults)
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
@@ -109,7 +118,7 @@ def main(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort of a command line
-        return _of_click(error)
+        return _of_click(error, arguments)
     code = int(result or 0)
     return _interrupted() if code == INTERRUPTED else code  # as typer hands on an interrupt
 
@@ -119,14 +128,23 @@ def _interrupted() -> int:
     return INTERRUPTED
 
 
-def _of_click(error: Exception) -> int:
+def _bad_input(faults: Iterable[Fault]) -> int:
+    from provisioner.cli.wording import word
+
+    for fault in faults:
+        typer.echo(f"error: {word(fault)}", err=True)
+    return BAD_INPUT
+
+
+def _of_click(error: Exception, arguments: Sequence[str]) -> int:
     """Usage errors of the option parser are bad input; anything else is ours."""
     if type(error).__name__ == "NoArgsIsHelpError":
         typer.echo(str(error), err=True)
         return BAD_INPUT
     if hasattr(error, "format_message"):
-        typer.echo(f"error: {' '.join(error.format_message().split())}", err=True)
-        return BAD_INPUT
+        from provisioner.cli.usage import fault_of
+
+        return _bad_input([fault_of(error, arguments)])
     if type(error).__name__ == "Abort":
         return _interrupted()
     traceback.print_exc()

@@ -12,9 +12,12 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from provisioner.traces import Reading
 
 STDOUT = Path("-")
 """`--json` without a file: the answer goes to standard output."""
@@ -23,7 +26,14 @@ TYPED: ContextVar[tuple[str, ...]] = ContextVar("TYPED", default=())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class Loudness:
+    """How much is said."""
+
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs(Loudness):
     """Where things are found, and how much is said."""
 
     catalog: Annotated[Path | None, typer.Option(help="Folder searched before ./designs etc.", metavar="DIR")] = None
@@ -32,12 +42,48 @@ class Inputs:
         typer.Option(help="Override one field, as machines.dgx-h100.cost_usd_per_h=24.", metavar="PATH=VALUE"),
     ] = None
     preset: Annotated[str | None, typer.Option(help="A named set of defaults, as splitwisesim.")] = None
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Inputs):
-    """What is served, how much of it, and how it is judged."""
+class Files(Loudness):
+    """How trace files are read."""
+
+    columns: Annotated[
+        str | None,
+        typer.Option(help="A file's own names of its columns.", metavar="arrival=NAME,prompt=NAME,output=NAME"),
+    ] = None
+    time_unit: Annotated[
+        str | None, typer.Option(help="Unit of a file's times, if it does not say.", metavar="s|ms|us|ns")
+    ] = None
+    window: Annotated[
+        str | None, typer.Option(help="A part of a file, in seconds from its first request.", metavar="FROM:TO")
+    ] = None
+    unordered: Annotated[
+        str | None,
+        typer.Option(
+            help="Where a file's time goes back: sort it, or go on from there (a clock was reset).",
+            metavar="sort|splice",
+            show_default="refuse",
+        ),
+    ] = None
+
+    @property
+    def reading(self) -> Reading:
+        """The same for `traces`.
+
+        Raises
+        ------
+        InputError
+            If an option is wrong.
+        """
+        from provisioner.cli.files import reading
+
+        return reading(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic(Files, Inputs):
+    """What requests arrive, and when."""
 
     workload: Annotated[
         list[str],
@@ -47,11 +93,6 @@ class Question(Inputs):
             show_default="coding",
         ),
     ] = field(default_factory=lambda: ["coding"])
-    model: Annotated[str, typer.Option(help="A model of the catalog.")] = "bloom-176b"
-    slo: Annotated[str | None, typer.Option(help="An SLO set, by name or file.", show_default="splitwise")] = None
-    profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
-        None
-    )
     target_rps: Annotated[
         float | None,
         typer.Option(help="Requests per second. A trace file without it is replayed as it is.", metavar="RPS"),
@@ -59,13 +100,27 @@ class Question(Inputs):
     arrivals: Annotated[
         str | None,
         typer.Option(
-            help="Arrival process.", metavar="poisson|gamma:CV|recorded", show_default="poisson; recorded for a file"
+            help="Arrival process: poisson, gamma:CV, hourly:R1,R2,...; of a file also recorded, resampled[:REQUESTS].",
+            metavar="PROCESS",
+            show_default="poisson; recorded for a file",
         ),
     ] = None
     duration: Annotated[
         float | None,
         typer.Option(help="Seconds of arrivals.", metavar="S", show_default="120; a file's own length"),
     ] = None
+    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Traffic):
+    """What is served, how much of it, and how it is judged."""
+
+    model: Annotated[str, typer.Option(help="A model of the catalog.")] = "bloom-176b"
+    slo: Annotated[str | None, typer.Option(help="An SLO set, by name or file.", show_default="splitwise")] = None
+    profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
+        None
+    )
     replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000)] = 5
     confidence: Annotated[
         float | None,
@@ -77,7 +132,6 @@ class Question(Inputs):
     ] = None
     max_replications: Annotated[int, typer.Option(help="Replications at most, with --confidence.", min=2)] = 30
     warmup: Annotated[float, typer.Option(help="First seconds whose requests do not count.", metavar="S", min=0)] = 0.0
-    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,6 +140,7 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
     precision = Precision(
         replications=question.replications, confidence=question.confidence, most=question.max_replications
     ).limited_to(workload.demand.replications)
+    _check_requests(scenario, precision.least)
     return Setting(
         catalog=catalog,
         designs=tuple(dict.fromkeys(designs)),
@@ -257,12 +258,19 @@ def _designs(catalog: Catalog, name: str) -> tuple[Design, ...]:
 
 
 def _check_numbers(question: Question, faults: Faults) -> None:
+    from provisioner.cli import workload as workloads
+    from provisioner.traces.arrivals import MAX_REQUESTS
+
     for option, value, most in (
         ("--target-rps", question.target_rps, MAX_RPS),
         ("--duration", question.duration, MAX_DURATION_S),
     ):
         if value is not None and not 0 < value <= most:
             faults.add("out of range", field=option, value=value, allowed=f"above 0, at most {most:g}")
+    rate_rps, span_s = question.target_rps or 0.0, question.duration or workloads.DEFAULT_DURATION_S
+    if not faults.found and rate_rps * span_s > MAX_REQUESTS:
+        allowed = f"up to {MAX_REQUESTS:,} requests, in {span_s:g} s"
+        faults.add("too many requests", field="--target-rps", value=rate_rps, allowed=allowed)
     if question.confidence is not None and not 0.5 <= question.confidence < 1:  # noqa: PLR2004
         faults.add("out of range", field="--confidence", value=question.confidence, allowed="0.5 to below 1, as 0.95")
 
@@ -274,16 +282,27 @@ def _notes(question: Question, scenario: Scenario, workload: Workload) -> tuple[
         notes.append(f"only about {requests} requests a replication: a P99 of so few is not to be relied on")
     if scenario.demand.replications == 1:
         notes.append("recorded arrivals are the same in every replication: simulated once, so there is no interval")
-    if question.warmup >= workload.span_s:
-        raise InputError(
-            Fault(
-                problem="leaves no request to count",
-                field="--warmup",
-                value=question.warmup,
-                allowed=f"less than the {workload.span_s:g} s of arrivals",
-            )
-        )
     return tuple(notes)
+
+
+def _check_requests(scenario: Scenario, replications: int) -> None:
+    """Refuse to judge no requests at all: they would meet every objective. One of several replications may be empty."""
+    traces = (scenario.trial(replication).trace for replication in range(replications))
+    if any(trace.span_s >= scenario.warmup_s for trace in traces if len(trace)):
+        return
+    span = f"{scenario.span_s:g} s of arrivals at {scenario.rate_rps:g} RPS"
+    if scenario.warmup_s > 0:
+        fault = Fault(
+            problem="leaves no request to count",
+            field="--warmup",
+            value=scenario.warmup_s,
+            allowed=f"less than the {span}",
+        )
+    else:
+        fault = Fault(
+            problem="no request arrives", field="--duration", value=scenario.span_s, allowed=f"more than {span}"
+        )
+    raise InputError(fault)
 
 
 def _echo(
@@ -296,6 +315,10 @@ def _echo(
         "model": scenario.model.name,
         "workload": question.workload[0] if len(question.workload) == 1 else list(question.workload),
         "arrivals": workload.arrivals,
+        "columns": question.columns,
+        "time_unit": question.time_unit,
+        "window": question.window,
+        "unordered": question.unordered,
         "slo": scenario.slo.name,
         "profile": profile,
         "preset": question.preset,

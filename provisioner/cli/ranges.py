@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from provisioner.cli.workload import as_number
+import math
+
 from provisioner.errors import Fault, InputError
 
 MOST_VALUES = 2000
@@ -45,3 +46,12 @@ def parse_counts(text: str, option: str) -> list[int]:
     if any(number != int(number) for number in numbers):
         raise InputError(Fault(problem="not whole numbers", field=option, value=text, allowed="as 1:39"))
     return [int(number) for number in numbers]
+
+
+def as_number(text: str) -> float | None:
+    """A finite number, or None."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from provisioner.cli.options import Question
+from provisioner.cli import arrivals
+from provisioner.cli.options import Traffic
+from provisioner.cli.ranges import as_number
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from provisioner.catalog import Catalog
-    from provisioner.traces import ArrivalProcess, Demand, SizeTable
+    from provisioner.traces import Demand, Intake, SizeTable
 
 DEFAULT_DURATION_S = 120.0
 
@@ -28,7 +31,7 @@ class Workload:
     notes: tuple[str, ...] = ()
 
 
-def resolve(question: Question, catalog: Catalog) -> Workload:
+def resolve(traffic: Traffic, catalog: Catalog) -> Workload:
     """Find the workload, or the mix of several.
 
     Raises
@@ -36,70 +39,138 @@ def resolve(question: Question, catalog: Catalog) -> Workload:
     InputError
         If a name or file is not found or wrong, or a rate is missing.
     """
-    from provisioner.traces import Drawn, Poisson, SizeTable
-
-    parts = [_weighted(text) for text in question.workload]
-    process = _arrival_process(question.arrivals)
-    wants_recorded = question.arrivals in {None, "recorded"}
-    if len(parts) == 1 and _is_file(parts[0][0], catalog) and wants_recorded:
-        return _recorded(question, Path(parts[0][0]))
-    if question.arrivals == "recorded":
+    parts = [_weighted(text) for text in traffic.workload]
+    asked = arrivals.parse(traffic.arrivals)
+    if len(parts) == 1 and _is_file(parts[0][0], catalog):
+        path = Path(parts[0][0])
+        if isinstance(asked, arrivals.InRuns):
+            return _resampled(traffic, path, asked.run)
+        if asked is None or isinstance(asked, arrivals.AsRecorded):
+            return _recorded(traffic, path)
+    if isinstance(asked, arrivals.AsRecorded | arrivals.InRuns):
         raise InputError(
             Fault(
                 problem="only a single trace file has recorded arrivals",
                 field="--arrivals",
-                value="recorded",
-                allowed="poisson, gamma:CV, or one trace file as --workload",
+                value=traffic.arrivals,
+                allowed="poisson, gamma:CV, hourly:R1,R2,..., or one trace file as --workload",
             )
         )
-    if question.target_rps is None:
-        raise InputError(
-            Fault(
-                problem="missing: a workload without recorded arrivals has no rate of its own",
-                field="--target-rps",
-                allowed="requests per second, as 70",
-            )
-        )
-    tables = [(_sizes(name, catalog), weight) for name, weight in parts]
-    sizes = tables[0][0] if len(tables) == 1 else SizeTable.mixed(tables)
-    total = sum(weight for _, weight in tables)
-    uneven = len(tables) > 1 and not math.isclose(total, 1.0, rel_tol=1e-6)
+    return _drawn(traffic, parts, asked, catalog)
+
+
+def _drawn(
+    traffic: Traffic,
+    parts: list[tuple[str, float]],
+    asked: arrivals.Independent | arrivals.ByHour | None,
+    catalog: Catalog,
+) -> Workload:
+    """Lengths from one or several tables, arrivals from a process."""
+    from provisioner.traces import Drawn, Hourly, Poisson, SizeTable
+
+    tables, notes = zip(
+        *(_sizes(name, catalog, traffic, has_process=asked is not None) for name, _ in parts), strict=True
+    )
+    weights = [weight for _, weight in parts]
+    sizes = tables[0] if len(tables) == 1 else SizeTable.mixed(list(zip(tables, weights, strict=True)))
+    said = [note for several in notes for note in several]
+    if len(tables) > 1 and not math.isclose(sum(weights), 1.0, rel_tol=1e-6):
+        said.append(f"the workloads' weights sum to {sum(weights):g}; they are taken as shares of that")
+    if isinstance(asked, arrivals.ByHour):
+        span_s = traffic.duration or 3600.0 * len(asked.rates)
+        rate_rps = traffic.target_rps or _mean_rate(asked.rates, span_s)
+        demand: Demand = Hourly(Drawn(sizes, traffic.seed, Poisson()), asked.rates, span_s)
+    else:
+        span_s, rate_rps = traffic.duration or DEFAULT_DURATION_S, _required_rate(traffic)
+        demand = Drawn(sizes, traffic.seed, asked.process if asked else Poisson())
     return Workload(
-        demand=Drawn(sizes, question.seed, process or Poisson()),
-        rate_rps=question.target_rps,
-        span_s=question.duration or DEFAULT_DURATION_S,
-        arrivals=question.arrivals or "poisson",
-        notes=(f"the workloads' weights sum to {total:g}; they are taken as shares of that",) if uneven else (),
+        demand=demand,
+        rate_rps=rate_rps,
+        span_s=span_s,
+        arrivals=traffic.arrivals or "poisson",
+        notes=tuple(said),
     )
 
 
-def _recorded(question: Question, path: Path) -> Workload:
+def _recorded(traffic: Traffic, path: Path) -> Workload:
     """A trace with its own arrivals: as it is, or scaled in time to a rate.
 
-    It stands for a mean gap more than the time between its first and last request.
+    Its time counts from its first request, and lasts for a mean gap more than until its last.
     """
-    from provisioner.traces import Replayed, read_trace
+    from provisioner.traces import Replayed, read_recording
 
-    trace = read_trace(path)
+    recording = read_recording(path, traffic.reading)
+    trace = recording.trace.from_first()
     whole_s = trace.span_s * (len(trace) / (len(trace) - 1) if len(trace) > 1 else 1.0)
     own_rps = len(trace) / whole_s if whole_s > 0 else 0.0
-    if question.target_rps is None:
+    if traffic.target_rps is None:
         rate_rps, longest_s = own_rps, whole_s
     elif own_rps == 0.0:
         raise InputError(
             Fault(problem="all requests arrive at once: there is no rate to scale", file=path, field="--target-rps")
         )
     else:
-        rate_rps, longest_s = question.target_rps, whole_s * own_rps / question.target_rps
-    span_s = longest_s if question.duration is None else question.duration
-    short = question.duration is not None and question.duration > longest_s
+        rate_rps, longest_s = traffic.target_rps, whole_s * own_rps / traffic.target_rps
+    span_s = longest_s if traffic.duration is None else traffic.duration
+    short = traffic.duration is not None and traffic.duration > longest_s
+    notes = [f"the trace lasts {longest_s:.1f} s at this rate, not {span_s:g}"] if short else []
     return Workload(
         demand=Replayed(trace, own_rps),
         rate_rps=rate_rps,
         span_s=min(span_s, longest_s),
         arrivals="recorded",
-        notes=(f"the trace lasts {longest_s:.1f} s at this rate, not {span_s:g}",) if short else (),
+        notes=(*intake_notes(path, recording.intake), *notes),
     )
+
+
+def _resampled(traffic: Traffic, path: Path, run: int | None) -> Workload:
+    """New traces like the recorded one; a run is as many requests as arrive in a minute, if nothing else is said."""
+    from provisioner.traces import Recorded, Resampled, read_recording
+
+    recording = read_recording(path, traffic.reading)
+    own_rps = Recorded(recording.trace).rate_rps
+    run = run or min(max(1, round(60 * own_rps)), len(recording.trace))
+    rate_rps = traffic.target_rps or own_rps
+    return Workload(
+        demand=Resampled(recording.trace, traffic.seed, run),
+        rate_rps=rate_rps,
+        span_s=traffic.duration or len(recording.trace) / rate_rps,
+        arrivals=f"resampled:{run}",
+        notes=intake_notes(path, recording.intake),
+    )
+
+
+def intake_notes(path: Path, intake: Intake) -> tuple[str, ...]:
+    """What is to be said about the reading of a file."""
+    notes = [
+        f"{path}: {each.rows:,} of {intake.rows:,} rows left out: {each.reason}"
+        + ("" if each.first_line is None else f"; the first on line {each.first_line}")
+        for each in intake.left_out
+    ]
+    if intake.unused:
+        notes.append(f"{path}: not taken into account: {', '.join(intake.unused)}")
+    if intake.steps_back:
+        notes.append(f"{path}: time goes back {intake.steps_back:,} times, by {intake.largest_step_back_s:g} s at most")
+    return tuple(notes)
+
+
+def _required_rate(traffic: Traffic) -> float:
+    if traffic.target_rps is not None:
+        return traffic.target_rps
+    raise InputError(
+        Fault(
+            problem="missing: a workload without recorded arrivals has no rate of its own",
+            field="--target-rps",
+            allowed="requests per second, as 70",
+        )
+    )
+
+
+def _mean_rate(rates: Sequence[float], span_s: float) -> float:
+    """Mean of hourly rates over some time."""
+    hours = [rates[hour % len(rates)] for hour in range(math.ceil(span_s / 3600.0))]
+    last = span_s / 3600.0 - (len(hours) - 1)
+    return (sum(hours[:-1]) + hours[-1] * last) / (span_s / 3600.0)
 
 
 def _is_file(name: str, catalog: Catalog) -> bool:
@@ -110,13 +181,18 @@ def _is_file(name: str, catalog: Catalog) -> bool:
     return bool(path.suffix) or len(path.parts) > 1 or path.exists()
 
 
-def _sizes(name: str, catalog: Catalog) -> SizeTable:
-    from provisioner.traces import SizeTable, read_trace
+def _sizes(name: str, catalog: Catalog, traffic: Traffic, *, has_process: bool) -> tuple[SizeTable, tuple[str, ...]]:
+    """The lengths of a workload or a file, and what is to be said about them."""
+    from provisioner.traces import SizeTable, read_sizes, without_arrivals
 
-    if _is_file(name, catalog):
-        return SizeTable.of_trace(read_trace(Path(name)))
-    entry, folder = catalog.workload(name)
-    return SizeTable.read(folder / entry.sizes)
+    if not _is_file(name, catalog):
+        entry, folder = catalog.workload(name)
+        return SizeTable.read(folder / entry.sizes), ()
+    path = Path(name)
+    sizes, intake = read_sizes(path, traffic.reading)
+    if not intake.has_times and not has_process:
+        raise without_arrivals(path)
+    return sizes, intake_notes(path, intake)
 
 
 def _weighted(text: str) -> tuple[str, float]:
@@ -128,33 +204,3 @@ def _weighted(text: str) -> tuple[str, float]:
     if not 0 < number <= 1e9:  # noqa: PLR2004
         raise InputError(Fault(problem="a weight is above 0", field="--workload", value=text, allowed="NAME:0.7"))
     return name, number
-
-
-def _arrival_process(text: str | None) -> ArrivalProcess | None:
-    """The process that was asked for; None for the recorded arrivals, or for the default."""
-    from provisioner.traces import Gamma, Poisson
-
-    match (text or "recorded").split(":"):
-        case ["recorded"]:
-            return None
-        case ["poisson"]:
-            return Poisson()
-        case ["gamma", cv] if (number := as_number(cv)) is not None:
-            return Gamma(number)
-    raise InputError(
-        Fault(
-            problem="unknown arrival process",
-            field="--arrivals",
-            value=text,
-            allowed="poisson, gamma:CV (as gamma:2.5), or recorded",
-        )
-    )
-
-
-def as_number(text: str) -> float | None:
-    """A finite number, or None."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

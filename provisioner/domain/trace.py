@@ -57,12 +57,6 @@ class RequestTrace:
         """The same requests with time counted from the first arrival."""
         return RequestTrace(self.arrival_s - self.arrival_s[:1], self.prompt_tokens, self.output_tokens)
 
-    def from_first(self) -> RequestTrace:
-        """The same requests with time counted from the first arrival."""
-        if not len(self) or self.arrival_s[0] == 0:
-            return self
-        return RequestTrace(self.arrival_s - self.arrival_s[0], self.prompt_tokens, self.output_tokens)
-
     def scaled_in_time(self, factor: float) -> RequestTrace:
         """The same requests with every arrival time multiplied by `factor` (> 0)."""
         return RequestTrace(self.arrival_s * factor, self.prompt_tokens, self.output_tokens)

@@ -3,9 +3,12 @@
 from provisioner.traces.arrivals import ArrivalProcess, Gamma, Poisson, Recorded, arrivals_s
 from provisioner.traces.bounds import Bounds
 from provisioner.traces.demand import Demand, Drawn, Replayed, Stretched
-from provisioner.traces.description import Description, describe
-from provisioner.traces.readers import read_recording, read_sizes, read_trace
+from provisioner.traces.description import Description, describe, describe_trace
+from provisioner.traces.hourly import Hourly
+from provisioner.traces.readers import read_recording, read_sizes, read_trace, without_arrivals
 from provisioner.traces.reading import Reading
+from provisioner.traces.resampled import Resampled
+from provisioner.traces.rows import Intake
 from provisioner.traces.sequence import RequestSequence
 from provisioner.traces.sizes import SizeTable
 from provisioner.traces.synthetic import generate
@@ -18,18 +21,23 @@ __all__ = [
     "Description",
     "Drawn",
     "Gamma",
+    "Hourly",
+    "Intake",
     "Poisson",
     "Reading",
     "Recorded",
     "Replayed",
     "RequestSequence",
+    "Resampled",
     "SizeTable",
     "Stretched",
     "arrivals_s",
     "describe",
+    "describe_trace",
     "generate",
     "plain_csv",
     "read_recording",
     "read_sizes",
     "read_trace",
+    "without_arrivals",
 ]

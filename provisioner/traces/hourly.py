@@ -1,8 +1,8 @@
 r"""A rate that changes by the hour, as a change of clock.
 
-With *s(t)* the rate over its mean, and :math:`S(t) = \int_0^t s`, requests of a constant rate at times *u* become requests
-of the changing rate at :math:`S^{-1}(u)`: Poisson ones stay Poisson, gamma gaps stay bursts. *S* maps the asked time onto
-itself, so the mean rate is the one asked for, at every rate.
+With *s(t)* the rate over its mean, and :math:`S(t) = \int_0^t s`, requests of a constant rate at times *u* become
+requests of the changing rate at :math:`S^{-1}(u)`: Poisson ones stay Poisson, gamma gaps stay bursts. *S* maps the
+asked time onto itself, so the mean rate is the one asked for, at every rate.
 """
 
 from __future__ import annotations
@@ -74,9 +74,11 @@ class Hourly:
         hour = np.minimum(np.searchsorted(integral, passed, side="right") - 1, len(edges_s) - 2)
         rates = np.diff(integral) / HOUR_S
         times = edges_s[hour] + (passed - integral[hour]) / np.where(rates > 0, rates, 1.0)[hour]
-        return np.minimum(np.maximum.accumulate(times), np.nextafter(span_s, 0))
+        reached: Floats = np.minimum(np.maximum.accumulate(times), np.nextafter(span_s, 0))
+        return reached
 
     def _table(self, time_s: float) -> tuple[Floats, Floats]:
         hours = int(time_s // HOUR_S) + 1
         rates = np.resize(np.asarray(self.rates, dtype=np.float64), hours)
-        return HOUR_S * np.arange(hours + 1), np.concatenate(([0.0], np.cumsum(rates * HOUR_S)))
+        edges_s = HOUR_S * np.arange(hours + 1, dtype=np.float64)
+        return edges_s, np.concatenate(([0.0], np.cumsum(rates * HOUR_S)))

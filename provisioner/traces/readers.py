@@ -83,8 +83,10 @@ def without_arrivals(file: Path) -> InputError:
 
 def nothing_left(file: Path, intake: Intake) -> InputError:
     """Say that every row was left out, and why."""
-    reasons = ", ".join(f"{each.rows:,} {each.reason}" for each in intake.left_out)
-    return InputError(Fault(problem="no request is left", file=file, value=reasons, allowed="at least one"))
+    reasons = ", ".join(f"{each.rows:,} with {each.reason}" for each in intake.left_out)
+    line = min((each.first_line for each in intake.left_out if each.first_line is not None), default=None)
+    problem = f"no request is left of {intake.rows:,} rows: {reasons}"
+    return InputError(Fault(problem=problem, file=file, line=line, allowed="at least one"))
 
 
 def _all_of(stream: RequestStream, file: Path) -> tuple[Requests, Intake]:

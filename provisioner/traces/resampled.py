@@ -1,8 +1,8 @@
 """New traces like a recorded one: runs of consecutive requests, drawn again and again from anywhere in it.
 
 A run keeps its gaps and its lengths together, so bursts, and lengths that come together, stay as they are within it
-(the circular block bootstrap of Politis and Romano, 1992). So a recording, of which there is only one, has replications, and its
-percentiles have intervals.
+(the circular block bootstrap of Politis and Romano, 1992). So a recording, of which there is only one, has
+replications, and its percentiles have intervals.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from provisioner.domain.trace import Floats, Ints
 FAILED = "no prompt and no output tokens (a failed request)"
 NO_PROMPT = "no prompt tokens"
 NO_OUTPUT = "no output tokens (failed, or stopped at once)"
-OUTSIDE = "outside the window"
+OUTSIDE = "an arrival outside the window"
 
 
 class Rows(NamedTuple):
@@ -56,6 +56,8 @@ class Intake:
     ----------
     format : str
         Name of the format, and of what it is written in.
+    has_times : bool
+        Whether the file has arrival times, used or not; a list of lengths has none.
     rows : int
         Rows read, those left out included.
     left_out : tuple of LeftOut
@@ -69,11 +71,19 @@ class Intake:
     """
 
     format: str
+    has_times: bool
     rows: int
     left_out: tuple[LeftOut, ...]
     unused: tuple[str, ...]
     steps_back: int
     largest_step_back_s: float
+
+    @classmethod
+    def of_drawn(cls, rows: int) -> Self:
+        """Of requests that come from no file."""
+        return cls(
+            format="drawn", has_times=True, rows=rows, left_out=(), unused=(), steps_back=0, largest_step_back_s=0.0
+        )
 
     @property
     def kept(self) -> int:

@@ -75,6 +75,7 @@ class RequestStream:
         """What has been read until now."""
         return Intake(
             format=f"{self._layout.name} {self._table.kind}",
+            has_times=self.has_times or self._layout.skipped_times,
             rows=self._tally.rows,
             left_out=self._tally.left_out,
             unused=self._layout.unused,

@@ -22,6 +22,9 @@ COMMANDS = [
     ("whatif",),
     ("list",),
     ("profile", "show"),
+    ("workload", "describe"),
+    ("workload", "import"),
+    ("workload", "generate"),
     ("profile", "validate"),
 ]
 HEAVY = ("numba", "llvmlite", "scipy", "numpy", "joblib", "ortools", "ruamel", "provisioner.domain", "provisioner.sim")

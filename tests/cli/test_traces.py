@@ -97,7 +97,6 @@ def test_an_azure_trace_is_read(provision: Provision, folder: Path) -> None:
     assert answer["goal"]["target_rps"] == pytest.approx(1.0)
 
 
-@pytest.mark.xfail(strict=True, reason="a recording's time counts from zero, not from its first request")
 def test_a_recording_that_starts_late_has_the_rate_of_its_requests(provision: Provision, folder: Path) -> None:
     """Three hundred hours after zero, and two requests a second: not two in a million seconds."""
     write(folder / "late.csv", [(1e6 + arrival, prompt, output) for arrival, prompt, output in TRACE])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from provisioner.errors import FaultList
@@ -25,12 +25,14 @@ class Layout:
     """None for a list of lengths."""
     unused: tuple[str, ...] = ()
     """Columns that say something which is not taken into account."""
+    skipped_times: bool = False
+    """Whether there are arrivals, which are not wanted."""
 
     def without_times(self) -> Layout:
         """The same, with the arrivals left unread."""
         if self.clock is None:
             return self
-        return Layout(name=self.name, names=self.names[1:], places=self.places[1:], clock=None, unused=self.unused)
+        return replace(self, names=self.names[1:], places=self.places[1:], clock=None, skipped_times=True)
 
 
 class Format(Protocol):

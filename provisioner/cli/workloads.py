@@ -1,0 +1,124 @@
+"""`provision workload`: traces described, converted, and made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from provisioner.cli.options import Files, Outputs, Traffic, shared
+
+if TYPE_CHECKING:
+    from provisioner.domain.trace import RequestTrace
+    from provisioner.traces import Intake
+
+app = typer.Typer(help="Traces: describe a file, convert it, or make one.", no_args_is_help=True)
+
+FileArgument = Annotated[Path, typer.Argument(help="A trace file of any known kind, or a pipe.")]
+Out = Annotated[Path, typer.Option(help="Write the trace: arrival_s,prompt_tokens,output_tokens.", metavar="FILE.csv")]
+
+
+@app.command("describe", epilog="Example: provision workload describe trace.jsonl --time-unit ms")
+@shared(Files, Outputs)
+def describe(files: Files, outputs: Outputs, *, file: FileArgument) -> None:
+    """Say what a trace file holds: rows left out, rate, burstiness, lengths, clock resets, ties, caps."""
+    from provisioner.cli import output
+    from provisioner.report import trace as report
+    from provisioner.report.answer import table_csv
+    from provisioner.traces import describe
+
+    output.check(outputs)
+    found = describe(file, files.reading)
+    output.hand_out(
+        outputs,
+        answer={"file": str(file), **report.data(found)},
+        table=lambda: report.table(found, str(file)),
+        csv=lambda: table_csv(report.rows(found)),
+        quiet=files.quiet,
+    )
+
+
+@app.command("import", epilog="Example: provision workload import BurstGPT_1.csv --window 0:86400 --out day.csv")
+@shared(Files, Outputs)
+def import_(
+    files: Files,
+    outputs: Outputs,
+    *,
+    file: FileArgument,
+    out: Out,
+    target_rps: Annotated[
+        float | None,
+        typer.Option(help="Scale time to this rate; bursts stay as they are.", metavar="RPS", show_default="its own"),
+    ] = None,
+) -> None:
+    """Convert a trace file of any known kind into the plain one, from its first request on."""
+    from provisioner.cli import output
+    from provisioner.traces import read_recording
+
+    output.check(outputs, out=out)
+    recording = read_recording(file, files.reading)
+    trace = recording.trace.from_first()
+    if target_rps is not None:
+        trace = _at_rate(trace, target_rps)
+    _hand_over(trace, recording.intake, str(file), out, outputs, quiet=files.quiet)
+
+
+@app.command(
+    "generate",
+    epilog="Example: provision workload generate --workload coding --target-rps 70 --arrivals gamma:2 --out mine.csv",
+)
+@shared(Traffic, Outputs)
+def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
+    """Make a trace: lengths of a workload, a mix or a file, arrivals from a process, everything from one seed."""
+    from provisioner.cli import output, workload
+    from provisioner.cli.console import note
+    from provisioner.cli.question import open_catalog
+    from provisioner.errors import Fault, InputError
+    from provisioner.traces import Intake
+
+    output.check(outputs, out=out)
+    found = workload.resolve(traffic, open_catalog(traffic))
+    for text in found.notes:
+        note(text, quiet=traffic.quiet)
+    trace = found.demand.trace(0, found.rate_rps, found.span_s)
+    if not len(trace):
+        raise InputError(Fault(problem="no request arrives", field="--duration", value=found.span_s, allowed="more"))
+    _hand_over(
+        trace,
+        Intake.of_drawn(len(trace)),
+        f"{' + '.join(traffic.workload)}, {found.arrivals}, seed {traffic.seed}",
+        out,
+        outputs,
+        quiet=traffic.quiet,
+    )
+
+
+def _at_rate(trace: RequestTrace, rate_rps: float) -> RequestTrace:
+    from provisioner.cli.question import MAX_RPS
+    from provisioner.errors import Fault, InputError
+    from provisioner.traces import Recorded
+
+    if not 0 < rate_rps <= MAX_RPS:
+        allowed = f"above 0, at most {MAX_RPS:g}"
+        raise InputError(Fault(problem="out of range", field="--target-rps", value=rate_rps, allowed=allowed))
+    return trace.scaled_in_time(Recorded(trace).rate_rps / rate_rps)
+
+
+def _hand_over(trace: RequestTrace, intake: Intake, title: str, out: Path, outputs: Outputs, *, quiet: bool) -> None:
+    """Write the trace, and describe it."""
+    from provisioner.cli import output
+    from provisioner.report import trace as report
+    from provisioner.report.answer import table_csv
+    from provisioner.report.sink import write
+    from provisioner.traces import describe_trace, plain_csv
+
+    write(out, plain_csv(trace), "--out")
+    found = describe_trace(trace, intake)
+    output.hand_out(
+        outputs,
+        answer={"source": title, "out": str(out), **report.data(found)},
+        table=lambda: report.table(found, title),
+        csv=lambda: table_csv(report.rows(found)),
+        quiet=quiet,
+    )
