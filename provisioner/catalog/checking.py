@@ -54,6 +54,8 @@ def checked(kind: type[V], document: Document) -> V:
         With the document's own faults and every one that the domain finds.
     """
     faults = list(document.faults)
+    if document.value is None and faults:
+        raise InputError(unique(faults))  # what could not be read at all has no second fault
     try:
         value = kind.model_validate(document.value)
     except ValidationError as error:

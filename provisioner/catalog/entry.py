@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from provisioner.catalog.document import Document, read_document
+from provisioner.catalog.huggingface import read_config
 from provisioner.errors import Fault, InputError
 
 MACHINES = "machines.yaml"
@@ -43,6 +44,16 @@ class Entry:
         return name.casefold() in {label.casefold() for label in self.labels}
 
 
+def suffixes(kind: str) -> tuple[str, ...]:
+    """Return the endings of a kind's files: a model may be a Hugging Face configuration, a profile a table or knots."""
+    return {"profiles": (*SUFFIXES, ".csv", ".json"), "models": (*SUFFIXES, ".json")}.get(kind, SUFFIXES)
+
+
+def read_file(file: Path) -> Document:
+    """Read an entry's file, by its ending: YAML, or the Hugging Face configuration of a model."""
+    return read_config(file) if file.suffix == ".json" else read_document(file)
+
+
 def exists(path: Path) -> bool:
     """Whether there is such a file; no, for a name that no file could have."""
     try:
@@ -72,8 +83,8 @@ def read_entries(folder: Path, kind: str) -> Iterator[Entry]:
             yield from _machines(folder, file)
         return
     for file in sorted(files_in(folder / kind), key=_paper_rank):
-        if file.suffix in SUFFIXES and (kind, file.name) != ("designs", MACHINES):
-            yield Entry.of(read_document(file), file.stem, folder, file)
+        if file.suffix in suffixes(kind) and (kind, file.name) != ("designs", MACHINES):
+            yield Entry.of(read_file(file), file.stem, folder, file)
 
 
 def _machines(folder: Path, file: Path) -> Iterator[Entry]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from provisioner.catalog.document import read_document
-from provisioner.catalog.entry import SUFFIXES, Entry, exists, files_in, read_entries
+from provisioner.catalog.entry import Entry, exists, files_in, read_entries, read_file, suffixes
 from provisioner.catalog.suggestion import did_you_mean
 from provisioner.errors import Fault, InputError
 
@@ -51,7 +50,7 @@ class Shelves:
             If none does, or if two in the same folder do.
         """
         path = self._base / name
-        if kind in _BY_PATH and path.suffix in SUFFIXES and exists(path):
+        if kind in _BY_PATH and path.suffix in suffixes(kind) and exists(path):
             return self._at(path)
         for _, in_folder in groupby(self.entries(kind), key=lambda entry: entry.folder):
             found = [entry for entry in in_folder if entry.answers_to(name)]
@@ -65,23 +64,21 @@ class Shelves:
     def names(self, kind: str) -> tuple[str, ...]:
         """Return the name of every listed entry; of profiles, which others read, the names of their files."""
         if kind == "profiles":
-            names = (
-                name for folder in reversed(self._folders) for name in _names_below(folder / kind, _suffixes(kind))
-            )
+            names = (name for folder in reversed(self._folders) for name in _names_below(folder / kind, suffixes(kind)))
             return tuple(dict.fromkeys(names))
         return tuple(entry.labels[0] for entry in self.listed(kind))
 
     def find_file(self, kind: str, name: str) -> Path:
         """Return the file of that name in the first folder that has one, or the file of that path."""
-        suffixes = _suffixes(kind)
+        endings = suffixes(kind)
         path = self._base / name
-        if path.suffix in suffixes and exists(path):
+        if path.suffix in endings and exists(path):
             return path
         for folder in self._folders:
             wanted = folder / kind / name
-            names = {wanted.name.casefold() + suffix for suffix in ("", *suffixes)}
+            names = {wanted.name.casefold() + suffix for suffix in ("", *endings)}
             found = [
-                file for file in files_in(wanted.parent) if file.suffix in suffixes and file.name.casefold() in names
+                file for file in files_in(wanted.parent) if file.suffix in endings and file.name.casefold() in names
             ]
             if len(found) > 1:
                 raise InputError(_ambiguous(kind, name, found))
@@ -92,7 +89,7 @@ class Shelves:
 
     def _at(self, path: Path) -> Entry:
         if path not in self._read_by_path:
-            self._read_by_path[path] = Entry.of(read_document(path), path.stem, path.parent, path)
+            self._read_by_path[path] = Entry.of(read_file(path), path.stem, path.parent, path)
         return self._read_by_path[path]
 
 
@@ -109,11 +106,6 @@ def _ambiguous(kind: str, name: str, files: Sequence[Path]) -> Fault:
 def _names_below(folder: Path, suffixes: Iterable[str]) -> list[str]:
     files = [file for suffix in suffixes for file in folder.rglob(f"*{suffix}")]
     return sorted(file.relative_to(folder).with_suffix("").as_posix() for file in files)
-
-
-def _suffixes(kind: str) -> tuple[str, ...]:
-    """Return the endings of a kind's files: a profile may be a table of measurements or of knots as well."""
-    return (*SUFFIXES, ".csv", ".json") if kind == "profiles" else SUFFIXES
 
 
 def _one(kind: str) -> str:

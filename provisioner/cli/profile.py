@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("import", epilog=profile_make.IMPORT_EXAMPLE)(profile_make.import_results)
 app.command("import-aic", epilog=profile_make.AIC_EXAMPLE)(profile_make.import_aic)
+app.command("estimate", epilog=profile_make.ESTIMATE_EXAMPLE)(profile_make.estimate)
 
 DEFAULT_SET = "splitwise"
 

@@ -22,7 +22,7 @@ MAX_BATCH = 1_000_000
 GOOD_FIT = 0.02
 """A mean error of the fit above this is worth a remark."""
 
-Model = Annotated[str | None, typer.Option(help="The model's name in your catalog.")]
+Model = Annotated[str | None, typer.Option(help="The model's name in your catalog, or its file.")]
 Machine = Annotated[str | None, typer.Option(help="The machine's name in your catalog.")]
 Parallel = Annotated[int | None, typer.Option("--tp", help="Tensor parallelism.", min=1, max=MAX_PARALLEL)]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the profile's CSV there.", metavar="FILE")]
@@ -32,6 +32,7 @@ Append = Annotated[bool, typer.Option("--append", help="Keep the other profiles 
 IMPORT_EXAMPLE = (
     "Example: provision profile import bench.json --model my-llm --machine dgx-h100 --tp 8 --batch 16 --out my.csv"
 )
+ESTIMATE_EXAMPLE = "Example: provision profile estimate --model config.json --machine dgx-h100 --tp 8 --out my.csv"
 AIC_EXAMPLE = (
     "Example: provision profile import-aic --aic-model meta-llama/Meta-Llama-3.1-70B --system h100_sxm "
     "--model llama-3.1-70b --machine dgx-h100 --tp 8 --out my.csv"
@@ -64,7 +65,7 @@ def import_results(
 
     output.check(outputs, out=out)
     faults = Faults()
-    target = faults.of(_target, model, machine, tp)
+    target = faults.of(_target, inputs, model, machine, tp)
     batches = faults.of(_parse_batches, batch)
     read = [faults.of(read_results, file) for file in files]
     faults.raise_if_any()
@@ -99,7 +100,7 @@ def import_aic(
 
     output.check(outputs, out=out)
     faults = Faults()
-    target = faults.of(_target, model, machine, tp)
+    target = faults.of(_target, inputs, model, machine, tp)
     for option, value in (("--aic-model", aic_model), ("--system", system)):
         if value is None:
             faults.add("missing", field=option, allowed="a name that AIConfigurator knows")
@@ -111,11 +112,54 @@ def import_aic(
     _finish(inputs, outputs, points, out, append=append, rows=[], remarks=[], sources=[f"{source}: modelled"])
 
 
-def _target(model: str | None, machine: str | None, tp: int | None) -> Key:
-    from provisioner.cli.question import Faults
+@shared(Inputs, Outputs)
+def estimate(
+    inputs: Inputs,
+    outputs: Outputs,
+    *,
+    model: Annotated[str | None, typer.Option(help="A model of the catalog, or a Hugging Face config.json.")] = None,
+    machine: Annotated[str | None, typer.Option(help="A machine of the catalog.")] = None,
+    tp: Parallel = None,
+    compute: Annotated[float, typer.Option(help="Share of peak FLOPs that is reached.", min=0.01, max=1)] = 0.6,
+    memory: Annotated[float, typer.Option(help="Share of memory bandwidth that is reached.", min=0.01, max=1)] = 0.8,
+    out: Out = None,
+    append: Append = False,
+) -> None:
+    """Estimate a profile by a roofline where nothing was measured; every answer from it says that it is an estimate."""
+    from provisioner.cli import output
+    from provisioner.cli.question import Faults, open_catalog
+    from provisioner.perf.roofline import Roofline, Shares
+    from provisioner.perf.roofline import estimate as sampled
+
+    output.check(outputs, out=out)
+    faults = Faults()
+    catalog = open_catalog(inputs)
+    for option, value in (("--model", model), ("--machine", machine), ("--tp", tp)):
+        if value is None:
+            faults.add("missing", field=option)
+    found_model = faults.of(catalog.model, model) if model else None
+    found_machine = faults.of(catalog.machine, machine) if machine else None
+    faults.raise_if_any()
+    assert found_model is not None
+    assert found_machine is not None
+    shares = Shares(compute=compute, memory=memory)
+    points = sampled(Roofline(found_model, found_machine, tp or 1, shares))
+    source = (
+        f"roofline of {found_model.name} on {found_machine.name}, TP {tp}: {compute:g} of peak FLOPs, "
+        f"{memory:g} of memory bandwidth: estimated, nothing was measured"
+    )
+    _finish(inputs, outputs, points, out, append=append, rows=[], remarks=[], sources=[source])
+
+
+def _target(inputs: Inputs, model: str | None, machine: str | None, tp: int | None) -> Key:
+    from provisioner.cli.question import Faults, open_catalog
     from provisioner.perf.checks import MAX_NAME, is_name
 
     faults = Faults()
+    if model is not None and Path(model).suffix in (".json", ".yaml", ".yml"):
+        found = faults.of(open_catalog(inputs).model, model)
+        model = None if found is None else found.name
+        faults.raise_if_any()
     for option, value in (("--model", model), ("--machine", machine), ("--tp", tp)):
         if value is None:
             faults.add("missing: no file tells it", field=option)

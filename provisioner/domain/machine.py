@@ -23,3 +23,22 @@ class Machine(Value):
     cost_usd_per_h: float = Field(ge=0.0, le=1e9)
     power_kw: float = Field(ge=0.0, le=1e9)
     """Provisioned power, not the average draw."""
+    flops_per_s: float | None = Field(default=None, gt=0.0, le=1e24)
+    """Dense 16-bit FLOPs of all GPUs together, by the data sheet; only `profile estimate` asks for it."""
+    hbm_bytes_per_s: float | None = Field(default=None, gt=0.0, le=1e21)
+    """Memory bandwidth of all GPUs together, by the data sheet; only for estimates."""
+    gpu_link_bytes_per_s: float | None = Field(default=None, gt=0.0, le=1e18)
+    """Bandwidth of one GPU to the others of its machine, in one direction; only for estimates."""
+
+    def part(self, parts: int) -> Machine:
+        """One of so many equal parts of the machine, under its name: a share of everything that is shared."""
+        if parts == 1:
+            return self
+        shares = {
+            "interconnect_bytes_per_s": self.interconnect_bytes_per_s / parts,
+            "cost_usd_per_h": self.cost_usd_per_h / parts,
+            "power_kw": self.power_kw / parts,
+            "flops_per_s": None if self.flops_per_s is None else self.flops_per_s / parts,
+            "hbm_bytes_per_s": None if self.hbm_bytes_per_s is None else self.hbm_bytes_per_s / parts,
+        }
+        return self.model_copy(update={**shares, "gpus": self.gpus // parts, "hbm_bytes": self.hbm_bytes // parts})

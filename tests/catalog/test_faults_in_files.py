@@ -12,7 +12,10 @@ from provisioner.catalog.document import MAX_BYTES
 from tests.catalog.user_folder import Lines, Write
 
 MODEL = "layers: 80\nhidden: 8192\nkv_heads: 8\nhead_dim: 128\nweights_bytes: 1.3e11\n"
-FIELDS = "name, layers, hidden, kv_heads, head_dim, bytes_per_element, weights_bytes"
+FIELDS = (
+    "name, layers, hidden, kv_heads, head_dim, bytes_per_element, weights_bytes, kv_layers, kv_elements, "
+    "active_parameters, attention_flops, experts"
+)
 
 MODELS = {
     "layers: 0": "m.yaml:1: layers: must be at least 1 (got 0); allowed: a whole number at least 1 and at most 100000",

@@ -113,7 +113,7 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
         (
             lambda c: c.model("llama-70b"),
             ("model: no model has this name, did you mean 'llama2-70b'? (got 'llama-70b'); "
-            "allowed: bloom-176b, llama2-70b"),
+            "allowed: bloom-176b, llama-3.1-70b, llama2-70b"),
         ),
         (
             lambda c: c.machine("tpu"),
@@ -131,11 +131,11 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
             lambda c: c.preset("Splitwise"),
             "preset: no preset has this name, did you mean 'splitwisesim'? (got 'Splitwise'); allowed: splitwisesim",
         ),
-        (lambda c: c.model(""), "model: no model has this name (got ''); allowed: bloom-176b, llama2-70b"),
+        (lambda c: c.model(""), "model: no model has this name (got ''); allowed: bloom-176b, llama-3.1-70b, llama2-70b"),
         (lambda c: c.model("a\0.yaml"), ("model: no model has this name (got 'a\\x00.yaml'); "
-         "allowed: bloom-176b, llama2-70b")),
+         "allowed: bloom-176b, llama-3.1-70b, llama2-70b")),
         (lambda c: c.model("n" * 5000 + ".yaml"), "model: no model has this name (got '" + "n" * 57 + "...'); "
-         "allowed: bloom-176b, llama2-70b"),
+         "allowed: bloom-176b, llama-3.1-70b, llama2-70b"),
     ],
 )  # fmt: skip
 def test_an_unknown_name_lists_what_there_is(lines: Lines, ask: Callable[[Catalog], object], line: str) -> None:

@@ -99,7 +99,10 @@ def test_the_last_override_of_a_field_counts() -> None:
 
 
 NAMES = "dgx-a100, dgx-h100, dgx-h100-cap"
-FIELDS = "name, layers, hidden, kv_heads, head_dim, bytes_per_element, weights_bytes"
+FIELDS = (
+    "name, layers, hidden, kv_heads, head_dim, bytes_per_element, weights_bytes, kv_layers, kv_elements, "
+    "active_parameters, attention_flops, experts"
+)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def test_list_names_everything(provision: Provision) -> None:
     for kind, names in {
         "designs": "Splitwise-AA, Splitwise-HH, Splitwise-HA, Splitwise-HHcap, Baseline-A100, Baseline-H100",
         "machines": "dgx-a100, dgx-h100, dgx-h100-cap",
-        "models": "bloom-176b, llama2-70b",
+        "models": "bloom-176b, llama-3.1-70b, llama2-70b",
         "workloads": "coding, conversation",
         "presets": "splitwisesim",
     }.items():

@@ -128,3 +128,19 @@ def test_aic_needs_its_names(provision: Provision) -> None:
     run = provision("profile", "import-aic")
     assert run.code == 2
     assert [line.split(": ")[1] for line in run.errors] == ["--model", "--machine", "--tp", "--aic-model", "--system"]
+
+
+def test_an_estimate_is_labelled(provision: Provision, folder: Path) -> None:
+    arguments = ("--model", "llama2-70b", "--machine", "dgx-h100", "--tp", "8", "--out", "guess.csv")
+    run = provision("profile", "estimate", *arguments)
+    assert run.code == 0, run.err
+    assert "estimated, not measured" in " ".join(run.out.split())
+    assert "nothing was measured" in (folder / "guess.csv").read_text()
+    shown = provision("profile", "show", "llama2-70b/dgx-h100", "--profile", "guess.csv", "--json")
+    assert shown.answer["origin"] == "estimated"
+
+
+def test_an_estimate_needs_a_data_sheet(provision: Provision) -> None:
+    run = provision("profile", "estimate", "--model", "llama2-70b", "--machine", "dgx-h100-cap", "--tp", "8")
+    assert run.code == 2
+    assert run.errors[0].startswith("error: machines.dgx-h100-cap.flops_per_s: an estimate needs the data sheet")
