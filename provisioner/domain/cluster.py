@@ -11,7 +11,7 @@ from provisioner.domain.value import Value
 
 
 class Cluster(Value):
-    """So many prompt machines and token machines of a design.
+    """So many prompt machines and token machines of a design; or instances, where those are its `unit`.
 
     A design of mixed machines has its count in `prompt_machines`, as the paper's `40P/T`.
     """
@@ -35,8 +35,13 @@ class Cluster(Value):
 
     @property
     def machines(self) -> int:
-        """Machines in all."""
+        """Machines in all, or instances where those are the design's unit."""
         return self.prompt_machines + self.token_machines
+
+    @property
+    def gpus(self) -> int:
+        """GPUs in all."""
+        return sum(n * machine.gpus for n, machine in zip(self.counts, self.design.machines, strict=True))
 
     @property
     def cost_usd_per_h(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,7 +12,13 @@ from provisioner.domain.value import Value
 
 
 class Design(Value):
-    """Either two pools, `prompt` and `token`, or one pool of `mixed` machines (the baselines)."""
+    """Either two pools, `prompt` and `token`, or one pool of `mixed` machines (the baselines).
+
+    A machine runs one instance of the model, or several side by side, each on its own GPUs with its
+    share of the memory and of the links: 8 GPUs are four instances of tensor parallelism 2. What is
+    counted, bought and found by a search is a machine, or a single instance; an instance of tensor
+    parallelism 1 is a GPU.
+    """
 
     name: str = Field(min_length=1, max_length=80)
     short: str = Field(min_length=1, max_length=40)
@@ -20,6 +26,9 @@ class Design(Value):
     token: Machine | None = None
     mixed: Machine | None = None
     tensor_parallel: int = Field(default=8, ge=1, le=1024)
+    instances_per_machine: int = Field(default=1, ge=1, le=1024)
+    unit: Literal["machine", "instance"] = "machine"
+    """What a count counts: whole machines, or instances, for which a share of a machine is paid."""
     scheduling: Scheduling = Scheduling()
 
     @model_validator(mode="after")
@@ -30,6 +39,20 @@ class Design(Value):
             raise ValueError("a design names either a prompt and a token machine, or one mixed machine")
         return self
 
+    @model_validator(mode="after")
+    def _instances_fit(self) -> Self:
+        if self.instances_per_machine == 1:
+            return self
+        for machine in self._whole_machines:
+            if machine.gpus % self.instances_per_machine:
+                raise ValueError(
+                    f"the {machine.gpus} GPUs of {machine.name} make no {self.instances_per_machine} equal parts"
+                )
+            if machine.gpus < self.instances_per_machine * self.tensor_parallel:
+                wanted = f"{self.instances_per_machine} instances of tensor parallelism {self.tensor_parallel}"
+                raise ValueError(f"{wanted} need more than the {machine.gpus} GPUs of {machine.name}")
+        return self
+
     @property
     def is_mixed(self) -> bool:
         """Whether every machine runs both phases."""
@@ -37,5 +60,20 @@ class Design(Value):
 
     @property
     def machines(self) -> tuple[Machine, ...]:
-        """The machine of each pool: (prompt, token) or (mixed,)."""
+        """What is counted of each pool, (prompt, token) or (mixed,): machines, or an instance's part of one."""
+        parts = self.instances_per_machine if self.unit == "instance" else 1
+        return tuple(machine.part(parts) for machine in self._whole_machines)
+
+    @property
+    def instances(self) -> tuple[Machine, ...]:
+        """What serves in each pool: the part of a machine that an instance runs on."""
+        return tuple(machine.part(self.instances_per_machine) for machine in self._whole_machines)
+
+    @property
+    def instances_per_unit(self) -> int:
+        """Instances in one of what is counted."""
+        return 1 if self.unit == "instance" else self.instances_per_machine
+
+    @property
+    def _whole_machines(self) -> tuple[Machine, ...]:
         return tuple(machine for machine in (self.prompt, self.token, self.mixed) if machine is not None)

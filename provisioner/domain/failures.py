@@ -45,6 +45,13 @@ class Failures:
         for array in (self.time_s, self.machine):
             array.setflags(write=False)
 
+    def of_parts(self, parts: int) -> Failures:
+        """The same failures where each machine is so many, which are numbered together and fail together."""
+        if parts == 1:
+            return self
+        numbers = self.machine[:, None] * parts + np.arange(parts)
+        return Failures(np.repeat(self.time_s, parts), numbers.ravel())
+
     def __len__(self) -> int:
         return len(self.time_s)
 

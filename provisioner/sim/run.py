@@ -129,12 +129,12 @@ class Network:
         InputError
             If the model's weights do not fit a machine.
         """
-        for machine in design.machines:
+        for machine in design.instances:
             _check_weights_fit(model, machine)
-        models = [performance[machine.name] for machine in design.machines]
+        models = [performance[machine.name] for machine in design.instances]
         homes = (MIXED,) if design.is_mixed else (PROMPT, TOKEN)
-        rows = np.zeros(len(design.machines), MACHINE).view(np.recarray)
-        for row, machine, home in zip(rows, design.machines, homes, strict=True):
+        rows = np.zeros(len(design.instances), MACHINE).view(np.recarray)
+        for row, machine, home in zip(rows, design.instances, homes, strict=True):
             capacity = model.kv_capacity_tokens(machine)
             row.home = home
             row.kv_capacity = int(capacity)
@@ -150,15 +150,20 @@ class Network:
     ) -> Simulation:
         """Serve the trace until everything that can happen has happened.
 
-        The counts are those of `domain.cluster.Cluster`: a design of mixed machines has its count in
-        `prompt_machines`. An empty trace gives an empty result.
+        The counts, and the numbers of machines that fail, are those of `domain.cluster.Cluster`: a design of
+        mixed machines has its count in `prompt_machines`. Machines that run several instances are simulated,
+        and stand in the result, as so many. An empty trace gives an empty result.
 
         Raises
         ------
         InputError
             If a machine fails that there is not.
         """
-        counts: tuple[int, ...] = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
+        each = self.design.instances_per_unit
+        given = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
+        counts = tuple(each * count for count in given)
+        if failures is not None:
+            failures = failures.of_parts(each)
         machines = np.repeat(self.machine_rows, counts).view(np.recarray)
         requests = np.zeros(len(trace), REQUEST).view(np.recarray)
         requests.arrival_s = trace.arrival_s
@@ -168,8 +173,8 @@ class Network:
             raise InputError(
                 Fault(
                     problem="a machine fails that there is not",
-                    value=int(failures.machine.max()),
-                    allowed=f"numbers up to {len(machines) - 1}",
+                    value=int(failures.machine.max()) // each,
+                    allowed=f"numbers up to {len(machines) // each - 1}",
                 )
             )
         world = make_world(self.rules, self.timing, requests, machines, failures)
