@@ -35,6 +35,7 @@ for (const button of document.querySelectorAll("table.sortable th button")) {
 }
 
 // Keys: arrows go to the nearest mark in that direction, and it is read out.
+const MARKS = "[role=graphics-symbol][aria-label]:not([aria-roledescription=axis], [aria-roledescription=legend])";
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const middle = (mark) => {
   const box = mark.getBoundingClientRect();
@@ -58,7 +59,7 @@ const steer = (chart) => {
   chart.addEventListener("keydown", (event) => {
     const direction = DIRECTIONS[event.key];
     if (!direction || event.target.closest("select")) return;
-    const marks = [...chart.querySelectorAll("[role=graphics-symbol][aria-label]")];
+    const marks = [...chart.querySelectorAll(MARKS)];
     if (!marks.length) return;
     event.preventDefault();
     current = marks.includes(current) ? next(marks, current, direction) ?? current : marks[0];

@@ -111,15 +111,15 @@ def proof(answer: Answer) -> Markup | None:
 def figure(name: str, shown: Figure) -> Markup:
     """Room for a chart; the script draws it, and reads out where the arrow keys go."""
     note = getattr(shown, "note", "")
-    return section(
-        shown.title,
+    return element(
+        "section",
+        element("h2", shown.title),
         element(
             "figure",
             element("div", class_="chart", id_=name, role="group", tabindex="0", aria_label=f"Chart: {shown.title}"),
             element("output", "Arrow keys go from mark to mark.", class_="readout", for_=name),
             element("figcaption", note) if note else None,
         ),
-        name=f"{name}-title",
     )
 
 

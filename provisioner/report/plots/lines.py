@@ -64,7 +64,8 @@ def _panel(axes: Axes, panel: Panel, *, is_named: bool) -> None:
             xytext=(-3 if is_falling else 3, 2), textcoords="offset points", color=LIMIT, fontsize=8, va="bottom",
             ha="right" if is_falling else "left",
         )  # fmt: skip
-        axes.set_ylim(min(*shown, panel.limit) * 0.8, min(max(*shown, panel.limit) * 1.3, panel.limit * BEYOND))
+        heights = [*shown, panel.limit]
+        axes.set_ylim(min(heights) * 0.8, min(max(heights) * 1.3, panel.limit * BEYOND))
     elif panel.y.is_share:
         axes.set_ylim(0, 1.02)
     name_ends(axes, ends)

@@ -23,9 +23,10 @@ def draw(figure: Scatter) -> Sheet:
     names = [text(clouds[0].label + ": " + " / ".join(f"{c.within_band:.0%}" for c in clouds))
              for clouds in zip(*(clouds for _, clouds in figure.panels), strict=True)]  # fmt: skip
     dots = grid[0][0].collections[1:]
+    phases = " / ".join(text(title).partition(" ")[0].lower() for title, _ in figure.panels)
     made.legend(
         dots, names, loc="outside right upper", frameon=False, fontsize=7.5, markerscale=2,
-        title=f"Within {BAND:.0%} of the fit: {' / '.join(title.split()[0].lower() for title, _ in figure.panels)}",
+        title=f"Within {BAND:.0%} of the fit: {phases}",
         title_fontsize=8, alignment="left",
     )  # fmt: skip
     return made

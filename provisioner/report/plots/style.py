@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis as Side
 
 INK, FAINT = "#222222", "#767676"
-COLOURS = ("#004488", "#d55e00", "#009e73", "#aa3377", "#66a9d9", "#b58900", "#222222", "#8c8c8c")
+COLOURS = ("#004488", "#e07b2a", "#007a5a", "#7cc0ec", "#882255", "#b58900", "#111111", "#999999")
 """Told apart by people who see fewer colours, and by lightness in grey; markers and dashes tell the rest."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[tuple[float, ...] | str, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))  # type: ignore[assignment]

@@ -10,7 +10,7 @@ from provisioner.report.figures.lines import Axis
 Spec = dict[str, Any]
 COLOURS = [f"var(--c{number})" for number in range(1, 9)]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "stroke"]
-INK, LIMIT = "var(--ink)", "var(--limit)"
+INK, FAINT, LIMIT = "var(--ink)", "var(--faint)", "var(--limit)"
 NEVER = 1e6
 """Stands for infinity, which JSON lacks."""
 MOST_TEXTS = 30

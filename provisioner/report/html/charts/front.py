@@ -64,4 +64,5 @@ def spec(figure: Front) -> Spec:
         "encoding": encoding,
         "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
     }
-    return {**WIDE, "height": 380, "data": {"values": rows}, "layer": [line, dots, names]}
+    has_front = any(point.is_front for point in shown)
+    return {**WIDE, "height": 380, "data": {"values": rows}, "layer": [line, dots, names] if has_front else [dots]}

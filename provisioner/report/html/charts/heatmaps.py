@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from provisioner.domain.trace import Floats
+from provisioner.domain.trace import Ints
 from provisioner.report.figures.heatmaps import HeatMaps, edges
 from provisioner.report.figures.wording import limit_text
 from provisioner.report.html.charts.common import WIDE, Spec, number, said
 
 _SILENT: Spec = {"aria": False, "tooltip": None}
 """Marks that repeat what the cells say."""
+PROMPTS, TOKENS = "Prompt machines", "Token machines"
 WORST = "all limits, the worst"
 STAR = "M0,-1L0.23,-0.31L0.95,-0.31L0.36,0.12L0.59,0.81L0,0.38L-0.59,0.81L-0.36,0.12L-0.95,-0.31L-0.23,-0.31Z"
 
@@ -19,7 +20,7 @@ STAR = "M0,-1L0.23,-0.31L0.95,-0.31L0.36,0.12L0.59,0.81L0,0.38L-0.59,0.81L-0.36,
 def spec(figure: HeatMaps) -> Spec:
     """Cells with their tooltips, the boundary of the limit, dots where every limit is met, and the optimum."""
     names = [limit_text(limit) for limit in figure.limits]
-    at = {"x": {"field": "p", "type": "quantitative"}, "y": {"field": "t", "type": "quantitative"}}
+    at = {"x": _counts("p", PROMPTS, figure.prompts), "y": _counts("t", TOKENS, figure.tokens)}
     passing = [
         {"p": int(figure.prompts[p]), "t": int(figure.tokens[t])} for t, p in zip(*figure.passes.nonzero(), strict=True)
     ]
@@ -58,9 +59,9 @@ def _map(figure: HeatMaps, names: Sequence[str]) -> Spec:
         ],
         "mark": {"type": "rect", "cursor": "crosshair"},
         "encoding": {
-            "x": _counts("x0", "Prompt machines", edges(figure.prompts)),
+            "x": _counts("x0", PROMPTS, figure.prompts),
             "x2": {"field": "x1"},
-            "y": _counts("y0", "Token machines", edges(figure.tokens)),
+            "y": _counts("y0", TOKENS, figure.tokens),
             "y2": {"field": "y1"},
             "color": colour,
             "tooltip": [{"field": "cluster"}, {"field": "verdict"}, *({"field": name} for name in names)],
@@ -69,7 +70,9 @@ def _map(figure: HeatMaps, names: Sequence[str]) -> Spec:
     }
 
 
-def _counts(field: str, title: str, ends: Floats) -> Spec:
+def _counts(field: str, title: str, counts: Ints) -> Spec:
+    """An axis from the first cell to the last, whatever else is drawn."""
+    ends = edges(counts)
     return {
         "field": field,
         "type": "quantitative",
@@ -91,9 +94,9 @@ def _border(figure: HeatMaps, names: Sequence[str]) -> Spec:
         "transform": [{"filter": "datum.limit == shown"}],
         "mark": {"type": "rule", "color": "#000", "strokeWidth": 2.5, **_SILENT},
         "encoding": {
-            "x": {"field": "x", "type": "quantitative"},
+            "x": _counts("x", PROMPTS, figure.prompts),
             "x2": {"field": "x2"},
-            "y": {"field": "y", "type": "quantitative"},
+            "y": _counts("y", TOKENS, figure.tokens),
             "y2": {"field": "y2"},
         },
     }

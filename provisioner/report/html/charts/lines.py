@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provisioner.report.figures.lines import Lines, Panel, Series
-from provisioner.report.html.charts.common import ABOVE, COLOURS, LIMIT, Spec, number, said, side
+from provisioner.report.html.charts.common import ABOVE, COLOURS, FAINT, LIMIT, Spec, number, said, side
 
 HOVERED = 120
 """Points of a line that can be hovered over, at most."""
@@ -48,8 +48,10 @@ def _panel(panel: Panel, width: int) -> Spec:
     if any(series.low is not None for series in panel.series):
         area: Spec = {"type": "area", "opacity": 0.15, "clip": True, "aria": False}
         layer.insert(0, {"mark": area, "encoding": {**at, "y": {**y, "field": "low"}, "y2": {"field": "high"}}})
-    if panel.limit is not None:
-        known = [row["y"] for row in rows if row["y"] is not None]
+    known = [row["y"] for row in rows if row["y"] is not None]
+    if not known:
+        layer = [{"data": {"values": [{}]}, "mark": {"type": "text", "text": "no values", "color": FAINT}}]
+    elif panel.limit is not None:
         y["scale"].update({"domainMin": min([*known, panel.limit]) * 0.8, "domainMax": panel.limit * 4, "clamp": True})
         layer.append(_limit(panel.limit))
     return {"title": panel.title, "width": width, "height": 190, "data": {"values": rows}, "layer": layer}
