@@ -71,12 +71,12 @@ def describe_trace(trace: RequestTrace, intake: Intake) -> Description:
 
 
 def _described(intake: Intake, pairs: PairStore, meter: BurstinessMeter | None) -> Description:
-    pearson, spearman = pairs.correlations()
+    prompt, output, pearson, spearman = pairs.summary()
     return Description(
         intake=intake,
         arrivals=None if meter is None else meter.result(),
-        prompt=pairs.distribution(0),
-        output=pairs.distribution(1),
+        prompt=prompt,
+        output=output,
         pearson=pearson,
         spearman=spearman,
     )

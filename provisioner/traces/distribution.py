@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provisioner.domain.trace import Floats, Ints
 
 PERCENTILES = (1.0, 5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+_DENSE = 2**18
+"""Lengths below have a place of their own in an array, so that counting them takes one step."""
 _CAP_WIDTH, _CAP_SHARE, _CAP_ROWS = 0.001, 0.0005, 10
+
+_Block = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,9 +82,8 @@ class PairStore:
     _BLOCK = 2**20
 
     def __init__(self) -> None:
-        self._blocks: list[np.ndarray] = []
+        self._blocks: list[_Block] = []
         self._filled = self._BLOCK
-        self._most = [0, 0]
 
     def __len__(self) -> int:
         return max(0, len(self._blocks) - 1) * self._BLOCK + (self._filled if self._blocks else 0)
@@ -95,44 +100,77 @@ class PairStore:
             block[0], block[1] = prompt_tokens[start:end], output_tokens[start:end]
             self._filled += end - start
             start = end
-        for axis, tokens in enumerate((prompt_tokens, output_tokens)):
-            self._most[axis] = max(self._most[axis], int(tokens.max(initial=0)))
 
-    def distribution(self, axis: int) -> Distribution:
-        """Of prompts (0) or outputs (1)."""
-        counts = self._counts(axis)
-        (values,) = np.nonzero(counts)
-        return Distribution(values, counts[values])
-
-    def correlations(self) -> tuple[float | None, float | None]:
-        """Pearson's of the lengths and Spearman's of their ranks; None where one axis does not vary.
-
-        Spearman's is Pearson's of the midranks, which the counts give for each length.
-        """
-        counts = [self._counts(axis) for axis in (0, 1)]
-        own = [np.arange(len(each), dtype=np.float64) for each in counts]
-        return self._pearson(own, counts), self._pearson([_midranks(each) for each in counts], counts)
-
-    def _pearson(self, scores: Sequence[Floats], counts: Sequence[Ints]) -> float | None:
-        """Correlation of the scores that lengths have on each axis."""
-        first, second = (each - float(count @ each) / len(self) for each, count in zip(scores, counts, strict=True))
-        squares = [float(count @ each**2) for each, count in zip((first, second), counts, strict=True)]
-        if min(squares) <= 0:
-            return None
-        both = sum(float(first[block[0]] @ second[block[1]]) for block in self._full_blocks())
-        return both / float(np.sqrt(squares[0]) * np.sqrt(squares[1]))
-
-    def _counts(self, axis: int) -> Ints:
-        counts = np.zeros(self._most[axis] + 1, dtype=np.int64)
-        for block in self._full_blocks():
-            counts += np.bincount(block[axis], minlength=len(counts))
-        return counts
-
-    def _full_blocks(self) -> list[np.ndarray]:
-        return [*self._blocks[:-1], *(block[:, : self._filled] for block in self._blocks[-1:])]
+    def summary(self) -> PairSummary:
+        """What the pairs are like; at least one."""
+        blocks = [*self._blocks[:-1], *(block[:, : self._filled] for block in self._blocks[-1:])]
+        prompt, output = (_Axis.of([block[axis] for block in blocks]) for axis in (0, 1))
+        pearson = _correlation(blocks, (prompt, prompt.values), (output, output.values))
+        spearman = _correlation(blocks, (prompt, prompt.midranks), (output, output.midranks))
+        return PairSummary(prompt.distribution, output.distribution, pearson, spearman)
 
 
-def _midranks(counts: Ints) -> Floats:
-    """Mean rank, from 0, of those that have each length."""
-    midranks: Floats = np.cumsum(counts) - (counts + 1) / 2
-    return midranks
+class PairSummary(NamedTuple):
+    """Both distributions; Pearson's correlation of the lengths and Spearman's of their ranks.
+
+    Spearman's is Pearson's of the midranks, which the counts give for each length. None where one axis does not vary.
+    """
+
+    prompt: Distribution
+    output: Distribution
+    pearson: float | None
+    spearman: float | None
+
+
+class _Axis(NamedTuple):
+    """One kind of length, counted: short ones each at their own place, long ones in order behind them."""
+
+    values: Ints
+    counts: Ints
+    dense: int
+
+    @classmethod
+    def of(cls, blocks: Sequence[_Block]) -> _Axis:
+        dense = min(_DENSE, 1 + max(int(block.max()) for block in blocks))
+        long = np.unique(np.concatenate([np.unique(block[block >= dense]) for block in blocks]))
+        values = np.concatenate((np.arange(dense, dtype=np.int64), long.astype(np.int64)))
+        axis = cls(values, np.zeros(len(values), dtype=np.int64), dense)
+        for block in blocks:
+            axis.counts[:] += np.bincount(axis.places(block), minlength=len(values))
+        return axis
+
+    @property
+    def distribution(self) -> Distribution:
+        (found,) = np.nonzero(self.counts)
+        return Distribution(self.values[found], self.counts[found])
+
+    @property
+    def midranks(self) -> Floats:
+        """Mean rank, from 0, of those that have each length."""
+        midranks: Floats = np.cumsum(self.counts) - (self.counts + 1) / 2
+        return midranks
+
+    def places(self, block: _Block) -> _Block:
+        """Where in `values` each length stands."""
+        (long,) = np.nonzero(block >= self.dense)
+        if not len(long):
+            return block
+        places = block.copy()
+        places[long] = self.dense + np.searchsorted(self.values[self.dense :], block[long])
+        return places
+
+
+def _correlation(
+    blocks: Sequence[_Block], prompt: tuple[_Axis, Ints | Floats], output: tuple[_Axis, Ints | Floats]
+) -> float | None:
+    """Pearson's correlation of scores, which stand beside each axis's values."""
+    centred, squares = [], []
+    for axis, scores in (prompt, output):
+        centred.append(scores - float(axis.counts @ scores) / int(axis.counts.sum()))
+        squares.append(float(axis.counts @ centred[-1] ** 2))
+    if min(len(np.flatnonzero(axis.counts)) for axis, _ in (prompt, output)) < 2:  # noqa: PLR2004 - to vary
+        return None
+    both = sum(
+        float(centred[0][prompt[0].places(block[0])] @ centred[1][output[0].places(block[1])]) for block in blocks
+    )
+    return both / float(np.sqrt(squares[0]) * np.sqrt(squares[1]))

@@ -5,7 +5,6 @@ gzip needs nothing; Zstandard and Parquet need pyarrow (the extra `traces`), whi
 
 from __future__ import annotations
 
-import gzip
 import importlib
 import io
 import os
@@ -22,6 +21,7 @@ from provisioner.traces.bounds import Bounds
 
 _MAGIC_BYTES = 8
 _BUFFER_BYTES = 2**18
+_GZIP_HEADER = zlib.MAX_WBITS | 16  # wants a gzip header and its checksum
 _GZIP, _ZSTANDARD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 _NOT_READ = {
     b"PK\x03\x04": "a zip archive",
@@ -130,7 +130,7 @@ def _file(path: Path, faults: FaultList, bounds: Bounds) -> BinaryIO:
 
 def _unpacked(first: bytes, whole: BinaryIO, faults: FaultList) -> BinaryIO:
     if first.startswith(_GZIP):
-        return io.BufferedReader(gzip.GzipFile(fileobj=whole), _BUFFER_BYTES)
+        return io.BufferedReader(_Stream(_Gzip(whole)), _BUFFER_BYTES)
     if first.startswith(_ZSTANDARD):
         arrow = pyarrow_module("pyarrow", "Zstandard", faults)
         packed = arrow.CompressedInputStream(arrow.PythonFile(whole, mode="r"), "zstd")
@@ -171,3 +171,26 @@ class _Stream(io.RawIOBase):
         self._first = self._first[len(taken) :]
         buffer[: len(taken)] = taken
         return len(taken)
+
+
+class _Gzip:
+    """What a stream of gzip members unpacks to. The standard library's reader does the same in steps of 8 kB."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
+        self._rest = b""
+        self._member: Any = zlib.decompressobj(_GZIP_HEADER)
+
+    def read(self, size: int) -> bytes:
+        """Give up to so many bytes; none at the end. Raises `zlib.error` and `EOFError` over damaged ones."""
+        while rest := self._rest or self._packed.read(_BUFFER_BYTES):
+            if self._member.eof:
+                rest = rest.lstrip(b"\0")  # members may be padded
+                self._member = zlib.decompressobj(_GZIP_HEADER) if rest else self._member
+            found: bytes = self._member.decompress(rest, size) if rest else b""
+            self._rest = self._member.unused_data if self._member.eof and rest else self._member.unconsumed_tail
+            if found:
+                return found
+        if not self._member.eof:
+            raise EOFError("packed bytes end too early")
+        return b""

@@ -110,6 +110,8 @@ class RequestStream:
                 break
             arrival_s = None if rows.arrival_s is None else self._timeline.in_order(rows)
             keep = self._tally.usable(rows)
+            if self._faults:
+                continue  # there is nothing to give any more, only more faults to find
             yield Requests(arrival_s, rows.prompt_tokens, rows.output_tokens).where(keep), _where(rows.lines, keep)
         if not self._tally.rows and not self._faults:
             self._faults.add("no requests below the head line", allowed="at least one row")
