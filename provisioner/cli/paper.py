@@ -58,6 +58,7 @@ def paper(
     from provisioner.cli.workload import DEFAULT_DURATION_S
     from provisioner.report import answer
     from provisioner.report import paper as report
+    from provisioner.report.figures import paper as bars
     from provisioner.search import Workers
     from provisioner.search.paper import compared, steps, study
 
@@ -80,6 +81,8 @@ def paper(
         answer=report.to_dict(evaluated, echo),
         table=lambda: report.tables(evaluated),
         csv=lambda: answer.table_csv(report.to_rows(evaluated)),
+        figures=lambda: bars.of_evaluation(evaluated),
+        quiet=inputs.quiet,
     )
 
 

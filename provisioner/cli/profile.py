@@ -39,12 +39,17 @@ def show(
     from provisioner.cli import output
     from provisioner.cli.question import open_catalog, read_profile_set
     from provisioner.report.answer import table_csv
+    from provisioner.report.figures import choice
 
     output.check(outputs)
     model, machine, tensor_parallel = _parts(name)
     found = read_profile_set(open_catalog(inputs), profile).get(model, machine, tensor_parallel)
     output.hand_out(
-        outputs, answer=found.to_dict(), table=lambda: _knots_table(found), csv=lambda: table_csv(_knot_rows(found))
+        outputs,
+        answer=found.to_dict(),
+        table=lambda: _knots_table(found),
+        csv=lambda: table_csv(_knot_rows(found)),
+        figures=lambda: choice.of_model(found),
     )
 
 
@@ -68,6 +73,7 @@ def validate(
     from provisioner.perf.coverage import remarks
     from provisioner.perf.validate import axis_errors
     from provisioner.report.answer import table_csv
+    from provisioner.report.figures import choice
 
     output.check(outputs)
     file = open_catalog(inputs).find_file("profiles", measurements)
@@ -84,6 +90,7 @@ def validate(
         answer={"splits": result.splits, "seed": result.seed, "rows": result.rows, "profiles": _finite(rows)},
         table=lambda: _validation_table(rows),
         csv=lambda: table_csv([{key: value for key, value in row.items() if key in rows[-1]} for row in rows]),
+        figures=lambda: choice.of_points(profiles, file.stem),
     )
 
 
@@ -109,6 +116,7 @@ def fit_profile(
     from provisioner.perf.coverage import remarks
     from provisioner.perf.knots import to_json
     from provisioner.report.answer import table_csv
+    from provisioner.report.figures import choice
     from provisioner.report.sink import write
 
     output.check(outputs, out=out)
@@ -137,6 +145,7 @@ def fit_profile(
         answer={"schema_version": 1, "profiles": _finite(rows), "warnings": warnings},
         table=lambda: _fit_table(rows),
         csv=lambda: table_csv([row for each in zip(profiles, compared, strict=True) for row in _compared_rows(*each)]),
+        figures=lambda: choice.of_points(profiles, file.stem),
     )
 
 

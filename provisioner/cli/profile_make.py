@@ -198,6 +198,7 @@ def _finish(
     from provisioner.perf.table import merged
     from provisioner.perf.writer import to_csv
     from provisioner.report.answer import table_csv
+    from provisioner.report.figures import choice
     from provisioner.report.sink import write
 
     profiles, kept = merged(points, out if append else None)
@@ -213,6 +214,7 @@ def _finish(
         answer={"schema_version": 1, **summary, "runs": list(rows), "warnings": told},
         table=lambda: _table(summary, rows),
         csv=lambda: table_csv(list(rows) or [summary]),
+        figures=lambda: choice.of_points([points], points.model),
     )
 
 

@@ -26,6 +26,7 @@ def describe(files: Files, outputs: Outputs, *, file: FileArgument) -> None:
     from provisioner.cli import output
     from provisioner.report import trace as report
     from provisioner.report.answer import table_csv
+    from provisioner.report.figures import choice
     from provisioner.traces import describe
 
     output.check(outputs)
@@ -35,6 +36,7 @@ def describe(files: Files, outputs: Outputs, *, file: FileArgument) -> None:
         answer={"file": str(file), **report.data(found)},
         table=lambda: report.table(found, str(file)),
         csv=lambda: table_csv(report.rows(found)),
+        figures=lambda: choice.of_description(found, file.name),
         quiet=files.quiet,
     )
 
@@ -110,15 +112,17 @@ def _hand_over(trace: RequestTrace, intake: Intake, title: str, out: Path, outpu
     from provisioner.cli import output
     from provisioner.report import trace as report
     from provisioner.report.answer import table_csv
+    from provisioner.report.figures import choice
     from provisioner.report.sink import write
-    from provisioner.traces import describe_trace, plain_csv
+    from provisioner.traces import describe_trace, plain_csv_pieces
 
-    write(out, plain_csv(trace), "--out")
+    write(out, plain_csv_pieces(trace), "--out")
     found = describe_trace(trace, intake)
     output.hand_out(
         outputs,
         answer={"source": title, "out": str(out), **report.data(found)},
         table=lambda: report.table(found, title),
         csv=lambda: table_csv(report.rows(found)),
+        figures=lambda: choice.of_description(found, title),
         quiet=quiet,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from provisioner.report import comparison
 from provisioner.report.figures import Cloud, Figure, Front, HeatMaps, Scatter, bars, cdf, curve
 from provisioner.search import Certificate, Plan
+from provisioner.traces.distribution import Distribution
 from tests.report.made import HOSTILE, MIXED, SPLIT, evaluation
 
 EVIL = SPLIT.model_copy(update={"name": HOSTILE[:80], "short": HOSTILE[:40]})
@@ -42,7 +43,9 @@ def figures() -> dict[str, Figure]:
         "heatmaps": HeatMaps.of(GRID, HOSTILE),
         "misses": HeatMaps.of(MISSES, HOSTILE),
         "curve": curve.against_load(curves, HOSTILE),
-        "cdf": cdf.of_samples({"Prompt (tokens)": {HOSTILE: np.arange(1, 500)}}, HOSTILE),
+        "cdf": cdf.of_distributions(
+            {"Prompt (tokens)": {HOSTILE: Distribution(np.arange(1, 500), np.ones(499, np.int64))}}, HOSTILE
+        ),
         "front": Front.of(GRID[-1:], GRID, HOSTILE),
         "no front": Front.of([], MISSES, HOSTILE),
         "bars": bars.of_designs(rows, MIXED.name, HOSTILE),

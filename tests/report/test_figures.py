@@ -26,6 +26,7 @@ from provisioner.report.figures import (
 )
 from provisioner.search import Certificate, Plan
 from provisioner.search import Front as Found
+from provisioner.traces.distribution import Distribution
 from tests.report.made import LIMITS, MIXED, SPLIT, evaluation
 
 GRID = {
@@ -227,14 +228,15 @@ def test_a_profile_shows_its_knots_in_milliseconds_and_decodes_at_several_contex
     assert decode.series[1].y.tolist() == pytest.approx([20 + 1.024, 30 + 2.048])
 
 
-def test_a_cdf_reaches_one_at_the_largest_and_is_thinned() -> None:
-    lines = cdf.of_samples({"Prompt (tokens)": {"a": np.array([4, 1, 2, 2])}}, "t")
-    (panel,) = lines.panels
+def test_a_cdf_is_the_share_of_requests_that_are_no_longer_and_is_thinned() -> None:
+    few = Distribution(np.array([1, 2, 4]), np.array([1, 2, 1]))
+    (panel,) = cdf.of_distributions({"Prompt (tokens)": {"a": few}}, "t").panels
     assert panel.title == "Prompt"
     assert panel.x.label == "Prompt (tokens)"
-    assert panel.series[0].x.tolist() == [1, 2, 2, 4]
-    assert panel.series[0].y.tolist() == [0.25, 0.5, 0.75, 1.0]
-    many = cdf.of_samples({"Gap (s)": {"a": np.arange(1, 100_001)}}, "t").panels[0].series[0]
+    assert panel.series[0].x.tolist() == [1, 2, 4]
+    assert panel.series[0].y.tolist() == [0.25, 0.75, 1.0]
+    lengths = np.arange(1, 100_001)
+    many = cdf.of_distributions({"q": {"a": Distribution(lengths, np.ones_like(lengths))}}, "t").panels[0].series[0]
     assert len(many.x) == cdf.MOST_POINTS
     assert (many.x[-1], many.y[-1]) == (100_000, 1.0)
     assert many.y == pytest.approx(many.x / 100_000)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provisioner.depth import Depth
+from provisioner.errors import InputError
+from provisioner.perf import PerformanceModel, Points
 from provisioner.report import figures
 from provisioner.report.comparison import Row
-from provisioner.report.figures import Figure, HeatMaps, bars, curve
+from provisioner.report.figures import Figure, HeatMaps, bars, cdf, curve, profile, scatter
 from provisioner.report.figures.depth import of_depth
 from provisioner.search import Evaluation, Front, Objective, Plan, amounts, dominates
+from provisioner.traces import Description
 
 
 def of_plan(plan: Plan, title: str, objective: Objective | None) -> tuple[Figure, ...]:
@@ -57,6 +60,24 @@ def of_comparison(
 def of_curve(found: Sequence[Evaluation], title: str) -> tuple[Figure, ...]:
     """Latency against load."""
     return (curve.against_load(found, title),)
+
+
+def of_model(model: PerformanceModel) -> tuple[Figure, ...]:
+    """The knots of a performance model."""
+    return (profile.of_model(model),)
+
+
+def of_points(profiles: Sequence[Points], name: str) -> tuple[Figure, ...]:
+    """Measured against fitted, of profiles that can be fitted."""
+    try:
+        return (scatter.of_points(profiles, f"Measured against fitted: {name}"),)
+    except InputError:
+        return ()
+
+
+def of_description(description: Description, title: str) -> tuple[Figure, ...]:
+    """The lengths of a trace."""
+    return (cdf.of_description(description, title),)
 
 
 def of_simulation(evaluation: Evaluation, depth: Depth, title: str) -> tuple[Figure, ...]:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from provisioner.domain.slo import Limit
 from provisioner.report.figures.lines import Axis, Lines, Panel, Series
-from provisioner.report.figures.wording import cluster_name, limit_text, limit_unit
+from provisioner.report.figures.wording import UNITS, Limited, cluster_name, limit_text
 from provisioner.search import Evaluation
 
 
@@ -39,7 +38,7 @@ def _panels(
         Panel(
             title=limit_text(limit),
             x=x,
-            y=Axis(label=limit_unit(limit).capitalize() if limit.unit == "slowdown" else "Seconds", is_log=True),
+            y=Axis(label=UNITS[limit.unit], is_log=True),
             series=tuple(_series(label, along, place, index) for label, along in lines.items()),
             limit=limit.limit,
             with_points=True,
@@ -49,7 +48,7 @@ def _panels(
     return Lines(title=title, panels=panels, columns=_columns(limits), note="Shaded: 95 % intervals over replications")
 
 
-def _columns(limits: Sequence[Limit]) -> int:
+def _columns(limits: Sequence[Limited]) -> int:
     """Percentiles side by side, where each metric has as many of them."""
     percentiles = len({limit.percentile for limit in limits})
     return percentiles if len(limits) % percentiles == 0 else min(3, len(limits))

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provisioner.domain.cluster import Cluster
-from provisioner.domain.slo import Limit
 from provisioner.domain.trace import Floats, Ints
+from provisioner.report.figures.wording import Limited
 from provisioner.search import Evaluation, Objective, amount
 
 Segment = tuple[tuple[float, float], tuple[float, float]]
@@ -40,7 +40,7 @@ class HeatMaps:
     title: str
     prompts: Ints
     tokens: Ints
-    limits: tuple[Limit, ...]
+    limits: tuple[Limited, ...]
     ratios: Floats
     passes: NDArray[np.bool_]
     marked: tuple[Cluster, ...]
