@@ -8,7 +8,7 @@ request that never finishes counts with infinite times, so that an overloaded cl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from provisioner.domain.slo import Limit, Metric, SloSet
+from provisioner.domain.slo import Goodput, Metric, Objective, SloSet, Unit
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim.run import Simulation
@@ -82,6 +82,7 @@ class Yardstick:
     def __init__(self, slo: SloSet, trace: RequestTrace, reference: PerformanceModel, since_s: float = 0.0) -> None:
         self.slo = slo
         self._alone = alone(trace, reference, slo)
+        self._trace = trace
         self._arrival_s = trace.arrival_s
         self.since_s = since_s
 
@@ -97,19 +98,36 @@ class Yardstick:
         return self.values_of(latencies(simulation, self.slo), since_s)
 
     def values_of(self, seconds: Latencies, since_s: float | None = None) -> tuple[float, ...]:
-        """The value of each limit for such times in seconds."""
-        slowdowns = Latencies(
-            seconds.ttft / self._alone.ttft, seconds.tbt / self._alone.tbt, seconds.e2e / self._alone.e2e
-        )
+        """The value of each objective for such times in seconds."""
+        times = {unit: self._in(unit, seconds) for unit in self.slo.units}
         # Arrivals are in order: what counts is a slice.
-        first = int(np.searchsorted(self._arrival_s, self.since_s if since_s is None else since_s))
+        counted = slice(int(np.searchsorted(self._arrival_s, self.since_s if since_s is None else since_s)), None)
         return tuple(
-            percentile(
-                (slowdowns if limit.unit == "slowdown" else seconds).of(limit.metric, slice(first, None)),
-                limit.percentile,
-            )
-            for limit in self.slo.limits
+            missed_share(objective, times, counted)
+            if isinstance(objective, Goodput)
+            else percentile(times[objective.unit].of(objective.metric, counted), objective.percentile)
+            for objective in self.slo.objectives
         )
+
+    def _in(self, unit: Unit, seconds: Latencies) -> Latencies:
+        """Times in seconds, in a unit."""
+        match unit:
+            case "slowdown":
+                alone = self._alone
+                return Latencies(seconds.ttft / alone.ttft, seconds.tbt / alone.tbt, seconds.e2e / alone.e2e)
+            case "s_per_token":
+                trace = self._trace
+                return Latencies(seconds.ttft / trace.prompt_tokens, seconds.tbt, seconds.e2e / trace.output_tokens)
+        return seconds
+
+
+def missed_share(goodput: Goodput, times: Mapping[Unit, Latencies], counted: slice) -> float:
+    """Share of the requests that miss any of the joint limits; NaN for no requests. TBT where undefined is met."""
+    values: list[Floats] = [getattr(times[bound.unit], bound.metric)[counted] for bound in goodput.limits]
+    if not len(values[0]):
+        return math.nan
+    limits = (bound.limit for bound in goodput.limits)
+    return float(np.any([value > limit for value, limit in zip(values, limits, strict=True)], axis=0).mean())
 
 
 def backlog_growth(simulation: Simulation, span_s: float, alone_s: Floats) -> float:
@@ -138,9 +156,9 @@ def backlog_growth(simulation: Simulation, span_s: float, alone_s: Floats) -> fl
 class SloResult:
     """What a cluster achieves against one limit."""
 
-    limit: Limit
+    limit: Objective
     value: float
-    """Mean of the replications' percentiles; NaN where no request has the metric."""
+    """Mean of the replications' percentiles, or shares that miss; NaN where no request has the metric."""
     ci95: tuple[float, float] | None
     """Student's t interval of the mean over replications; None for a single one, or an infinite value."""
     verdict: Verdict
@@ -172,7 +190,7 @@ def slo_results(
     """
     table = np.array([tuple(values) for values in replications], np.float64)
     missing = (planned or len(table)) - len(table)
-    rest = np.zeros(len(slo.limits)) if to_come is None else to_come
+    rest = np.zeros(len(slo.objectives)) if to_come is None else to_come
     return tuple(
         SloResult(
             limit,
@@ -180,7 +198,7 @@ def slo_results(
             interval(column, 0.95),
             _verdict(column, limit.limit, confidence, missing, least),
         )
-        for limit, column, least in zip(slo.limits, _columns(table), rest, strict=True)
+        for limit, column, least in zip(slo.objectives, _columns(table), rest, strict=True)
     )
 
 

@@ -146,9 +146,9 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
         designs=tuple(dict.fromkeys(designs)),
         scenario=scenario,
         precision=precision,
-        title=f"{' + '.join(question.workload)} at {workload.rate_rps:.4g} RPS",
+        title=f"{' + '.join(question.workload)} at {workload.rate_rps:.4g} RPS{_on_which_times(scenario, designs)}",
         inputs=_echo(question, scenario, designs, profile_name, workload),
-        notes=_notes(question, scenario, workload),
+        notes=(*_notes(question, scenario, workload), *_unit_notes(designs)),
     )
 
 
@@ -283,6 +283,21 @@ def _notes(question: Question, scenario: Scenario, workload: Workload) -> tuple[
     if scenario.demand.replications == 1:
         notes.append("recorded arrivals are the same in every replication: simulated once, so there is no interval")
     return tuple(notes)
+
+
+def _on_which_times(scenario: Scenario, designs: Sequence[Design]) -> str:
+    """What every title says where iteration times were not measured."""
+    origins = {model.origin for design in designs for model in scenario.performance(design).values()}
+    doubtful = sorted(origins - {"measured"})
+    return f", on {' and '.join(doubtful)} times" if doubtful else ""
+
+
+def _unit_notes(designs: Sequence[Design]) -> list[str]:
+    return [
+        f"{design.short} counts instances of {design.tensor_parallel} GPUs, {design.instances_per_machine} to a machine"
+        for design in designs
+        if design.unit == "instance"
+    ]
 
 
 def _check_requests(scenario: Scenario, replications: int) -> None:

@@ -26,6 +26,9 @@ def cluster(evaluation: Evaluation) -> dict[str, Any]:
         "cost_usd_per_h": round(described.cost_usd_per_h, 6),
         "power_kw": round(described.power_kw, 6),
         "throughput_rps": evaluation.rate_rps,
+        "unit": described.design.unit,
+        "gpus": described.gpus,
+        "times": evaluation.times,
     }
 
 
@@ -177,16 +180,26 @@ def table_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def row(evaluation: Evaluation) -> dict[str, Any]:
     """A cluster as a row: what it is and takes, its objectives as achieved, and their limits."""
+    named = _named(evaluation.results)
     return {
         **cluster(evaluation),
         "status": status_of(evaluation),
         "stable": evaluation.is_stable,
         "replications": evaluation.replications,
-        **{result.limit.name: _number(result.value) for result in evaluation.results},
-        **{f"{result.limit.name}_limit": result.limit.limit for result in evaluation.results},
+        **{name: _number(result.value) for name, result in named.items()},
+        **{f"{name}_limit": result.limit.limit for name, result in named.items()},
         "binding_slo": evaluation.binding.limit.name,
         "headroom": _number(evaluation.headroom),
     }
+
+
+def _named(results: Sequence[SloResult]) -> dict[str, SloResult]:
+    """Objectives by a name each: that of the metric and percentile, with its unit where another has the same."""
+    named: dict[str, SloResult] = {}
+    for result in results:
+        name = result.limit.name
+        named[f"{name}_{result.limit.unit}" if name in named else name] = result
+    return named
 
 
 def _safe(value: Any) -> Any:

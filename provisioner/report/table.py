@@ -15,7 +15,7 @@ from provisioner.report.answer import miss
 from provisioner.report.plain import plain, printable
 from provisioner.search import Certificate, Evaluation, Front, Plan
 
-_TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E"}
+_TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E", "goodput": "Goodput"}
 
 
 def of_plan(plan: Plan, title: str) -> RenderableType:

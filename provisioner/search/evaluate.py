@@ -17,6 +17,7 @@ from provisioner.domain.failures import Failures
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.metrics import Latencies, SloResult, binding, slo_results
 from provisioner.perf import PerformanceModel
+from provisioner.perf.points import ORIGINS, Origin
 from provisioner.search.precision import FIRST_FRESH_SEED, FRESH_SEEDS, Precision
 from provisioner.search.scenario import Scenario
 from provisioner.sim import Network, Simulation
@@ -44,6 +45,8 @@ class Evaluation:
     unfinished: int
     """Requests of all replications that never finish."""
     utilization: dict[str, float]
+    times: Origin = "measured"
+    """Where the iteration times come from: the least reliable of the design's machines."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -89,7 +92,7 @@ class Judge:
         self.precision = (precision or Precision()).limited_to(scenario.demand.replications)
         self._performance = scenario.performance(design)
         self._network = Network.of(design, scenario.model, self._performance)
-        self._limits = np.array([limit.limit for limit in scenario.slo.limits])
+        self._limits = np.array([limit.limit for limit in scenario.slo.objectives])
 
     def at_rate(self, rate_rps: float) -> Judge:
         """The judge of the same design at another rate."""
@@ -108,12 +111,14 @@ class Judge:
 
     def keeps_up(self, prompt_machines: Floats, token_machines: Floats) -> NDArray[np.bool_]:
         """`WorkBound.keeps_up` of many clusters at once, in each of the first replications."""
-        answers = [bound.keeps_up(prompt_machines, token_machines) for bound in self._bounds]
+        each = self.design.instances_per_unit
+        answers = [bound.keeps_up(each * prompt_machines, each * token_machines) for bound in self._bounds]
         return np.asarray(np.all(answers, axis=0))
 
     def load(self, cluster: Cluster) -> float:
         """`WorkBound.load` in the one of the first replications in which it is highest."""
-        return max(bound.load(cluster.prompt_machines, cluster.token_machines) for bound in self._bounds)
+        each = self.design.instances_per_unit
+        return max(bound.load(each * cluster.prompt_machines, each * cluster.token_machines) for bound in self._bounds)
 
     @cached_property
     def floors(self) -> Floats:
@@ -209,6 +214,7 @@ class Judge:
             growth=float(np.mean(growths)),
             unfinished=sum(simulation.unfinished for simulation in simulations),
             utilization=utilization(cluster, simulations, self.scenario.span_s),
+            times=max((model.origin for model in self._performance.values()), key=ORIGINS.index),
             warnings=warnings,
         )
 
@@ -263,6 +269,8 @@ class Judge:
             warnings.append(f"{unfinished} requests never finish; they count with infinite times")
         for pool, machine in enumerate(self.design.machines):
             model = self._performance[machine.name]
+            if model.origin != "measured":
+                warnings.append(f"iteration times on {machine.name} are {model.origin}, not measured")
             peaks = [(s.peak_decodes[s.pool_rows(pool)], s.peak_tokens[s.pool_rows(pool)]) for s in simulations]
             batch = max(int(decodes.max(initial=0)) for decodes, _ in peaks)
             tokens = max(int(prompts.max(initial=0)) for _, prompts in peaks)
@@ -284,7 +292,7 @@ def impossible_limits(judge: Judge) -> list[str]:
     floors = judge.floors.mean(axis=0)
     return [
         f"{limit.name} is {floor:.3g} {limit.unit} for requests alone, above the limit of {limit.limit:g}"
-        for limit, floor in zip(judge.scenario.slo.limits, floors, strict=True)
+        for limit, floor in zip(judge.scenario.slo.objectives, floors, strict=True)
         if floor > limit.limit * (1 + ROUNDING)
     ]
 

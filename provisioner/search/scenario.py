@@ -14,7 +14,7 @@ from provisioner.metrics import Yardstick
 from provisioner.perf import PerformanceModel, ProfileSet
 from provisioner.traces import Demand
 
-REFERENCE_TENSOR_PARALLEL = 8
+TYPICAL_CONTEXT = 1024.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,18 @@ class Scenario:
 
     @property
     def reference(self) -> PerformanceModel:
-        """What slowdowns are relative to.
+        """What slowdowns are relative to; where there are none, the slowest that the profile set has of the model.
 
         Raises
         ------
         InputError
-            If the profile set does not cover the machine.
+            If the profile set does not cover the machine, or has nothing of the model.
         """
-        return self.profiles.get(self.model.name, self.slo.reference_machine, REFERENCE_TENSOR_PARALLEL)
+        slo = self.slo
+        others = [] if slo.needs_reference else [m for m in self.profiles.models.values() if m.model == self.model.name]
+        if others:
+            return max(others, key=lambda model: model.decode_s(1.0, TYPICAL_CONTEXT))
+        return self.profiles.get(self.model.name, slo.reference_machine, slo.reference_tensor_parallel)
 
     def trial(self, replication: int) -> Trial:
         """A replication, drawn when it is first asked for. Thread-safe."""

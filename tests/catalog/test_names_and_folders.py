@@ -49,7 +49,13 @@ def test_the_extra_folder_comes_before_the_current_one(tmp_path: Path, user: Pat
         (folder / "slos" / "mine.yaml").write_text(f"limits: [{{metric: ttft, percentile: 99, limit: {limit}}}]\n")
     assert Catalog.open(user, current).slo("mine").limits[0].limit == 3
     assert Catalog.open(cwd=current).slo("mine").limits[0].limit == 4
-    assert Catalog.open(user, current).names("slos") == ("splitwise", "splitwisesim", "mine")
+    assert Catalog.open(user, current).names("slos") == (
+        "code-completion",
+        "interactive-chat",
+        "splitwise",
+        "splitwisesim",
+        "mine",
+    )
 
 
 def test_a_folder_given_twice_is_searched_once(user: Path, write: Write) -> None:
@@ -121,7 +127,10 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
         ),
         (
             lambda c: c.slo("missing.yaml"),
-            "slo: no slo has this name (got 'missing.yaml'); allowed: splitwise, splitwisesim",
+            (
+                "slo: no slo has this name (got 'missing.yaml'); "
+                "allowed: code-completion, interactive-chat, splitwise, splitwisesim"
+            ),
         ),
         (
             lambda c: c.workload("code"),
@@ -131,7 +140,10 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
             lambda c: c.preset("Splitwise"),
             "preset: no preset has this name, did you mean 'splitwisesim'? (got 'Splitwise'); allowed: splitwisesim",
         ),
-        (lambda c: c.model(""), "model: no model has this name (got ''); allowed: bloom-176b, llama-3.1-70b, llama2-70b"),
+        (
+            lambda c: c.model(""),
+            "model: no model has this name (got ''); allowed: bloom-176b, llama-3.1-70b, llama2-70b",
+        ),
         (lambda c: c.model("a\0.yaml"), ("model: no model has this name (got 'a\\x00.yaml'); "
          "allowed: bloom-176b, llama-3.1-70b, llama2-70b")),
         (lambda c: c.model("n" * 5000 + ".yaml"), "model: no model has this name (got '" + "n" * 57 + "...'); "
