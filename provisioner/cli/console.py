@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from provisioner.report.plain import plain
 
@@ -29,11 +39,23 @@ def note(text: str, *, quiet: bool = False) -> None:
         remarks().print(f"[dim]note:[/dim] {plain(text)}", soft_wrap=True)
 
 
+class _Rate(ProgressColumn):
+    """Steps a second, over the last half minute."""
+
+    def render(self, task: Task) -> Text:
+        """As `12.3/s`."""
+        return Text("" if task.speed is None else f"{task.speed:.3g}/s")
+
+
 @contextmanager
-def progress(task: str, *, quiet: bool) -> Iterator[Advance]:
-    """A bar that counts up; it vanishes when it is done, and where standard error is no terminal."""
+def progress(task: str, *, quiet: bool, total: int | None = None) -> Iterator[Advance]:
+    """A bar that counts up, with rate and time; it vanishes when done, and where standard error is no terminal.
+
+    With the `total` known it tells the time left, otherwise the time taken: a search ends when its proof is complete.
+    """
     console = remarks()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    time = TimeElapsedColumn() if total is None else TimeRemainingColumn(compact=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), time)
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        handle = bar.add_task(plain(task), total=None)
+        handle = bar.add_task(plain(task), total=total)
         yield lambda count: bar.advance(handle, count)

@@ -25,10 +25,13 @@ def curve(
     """Simulate clusters over a range of rates, each with the same requests at every rate."""
     from dataclasses import replace
 
+    from rich.console import Group
+
     from provisioner.cli import output, ranges
     from provisioner.cli.console import progress
     from provisioner.cli.question import cores, parse_cluster, prepare
     from provisioner.report import answer, table
+    from provisioner.report.characters import Curves
     from provisioner.report.figures import choice
     from provisioner.search import Cluster, Evaluation, Judge, Workers
 
@@ -54,13 +57,16 @@ def curve(
         judge, each = item
         return judge.evaluate(each, whole=True)
 
-    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+    with (
+        progress("simulating", quiet=question.quiet, total=len(work)) as advance,
+        Workers(cores(search), advance) as workers,
+    ):
         found = workers.map(evaluate, work)
     title = f"{' + '.join(question.workload)} against load"
     output.hand_out(
         outputs,
         answer=answer.of_clusters(found, setting.inputs, {"rps": rates}, status="feasible"),
-        table=lambda: table.of_curve(found, title),
+        table=lambda: Group(table.of_curve(found, title), Curves(found)),
         csv=lambda: answer.to_csv(found),
         figures=lambda: choice.of_curve(found, title),
         quiet=question.quiet,

@@ -68,8 +68,11 @@ def paper(
     announce_compilation(quiet=inputs.quiet)
     if replications == 1:
         note("judged on one seed, as the paper does; --replications judges by the mean of several", quiet=inputs.quiet)
-    task = f"reproducing the paper, {steps(worlds, workloads, quick=quick)} steps"
-    with progress(task, quiet=inputs.quiet) as advance, Workers(cores(Search(jobs=jobs)), advance) as workers:
+    total = steps(worlds, workloads, quick=quick)
+    with (
+        progress("reproducing the paper", quiet=inputs.quiet, total=total) as advance,
+        Workers(cores(Search(jobs=jobs)), advance) as workers,
+    ):
         findings = study(worlds, workloads, workers, quick=quick)
     evaluated = report.Evaluated(findings=findings, comparisons=compared(findings, workloads), workloads=workloads)
     echo: dict[str, Any] = {

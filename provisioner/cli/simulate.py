@@ -32,7 +32,7 @@ def simulate(
     output.check(outputs, requests=requests)
     from rich.console import Group
 
-    from provisioner.cli.console import note
+    from provisioner.cli.console import note, progress
     from provisioner.cli.question import parse_cluster, prepare_one
     from provisioner.depth import request_rows
     from provisioner.report import answer, table
@@ -43,8 +43,9 @@ def simulate(
     setting = prepare_one(question, design)
     parsed = parse_cluster(setting.designs[0], cluster)
     judge = setting.judge(parsed.design)
-    evaluation = judge.evaluate(parsed, whole=True)
-    first = judge.simulate(parsed)
+    with progress("simulating", quiet=question.quiet):
+        evaluation = judge.evaluate(parsed, whole=True)
+        first = judge.simulate(parsed)
     depth = judge.depth(first)
     for text in evaluation.warnings:
         note(text, quiet=question.quiet)

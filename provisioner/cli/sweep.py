@@ -44,7 +44,10 @@ def sweep(
     if len(prompts) * len(tokens) > MOST_CELLS:
         raise InputError(Fault(problem="too many cells", field="--prompt", allowed=f"at most {MOST_CELLS:,}"))
     clusters = [judge.cluster(p, t) for p in prompts for t in tokens]
-    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+    with (
+        progress("simulating", quiet=question.quiet, total=len(clusters)) as advance,
+        Workers(cores(search), advance) as workers,
+    ):
         found = workers.map(judge.evaluate, clusters)
     title = f"{judge.design.name}, {setting.title}"
     feasible = any(evaluation.is_feasible for evaluation in found)

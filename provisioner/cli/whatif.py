@@ -11,6 +11,7 @@ from provisioner.cli.options import Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
+    from provisioner.cli.console import Advance
     from provisioner.cli.question import Setting
     from provisioner.domain.cluster import Cluster
     from provisioner.domain.failures import Failures
@@ -47,7 +48,7 @@ def whatif(
 ) -> None:
     """Judge a cluster after a change, beside what it was before: a workload, model or rate, failures, `--set`."""
     from provisioner.cli import output
-    from provisioner.cli.console import note
+    from provisioner.cli.console import note, progress
     from provisioner.cli.question import parse_cluster, prepare_one, resolve
     from provisioner.report import answer, change
     from provisioner.report.figures import choice
@@ -69,7 +70,8 @@ def whatif(
         target_rps=before_rps or question.target_rps,
     )
     before = resolve(earlier, [design])
-    found = (_evaluated(before, cluster, None), _evaluated(after, cluster, failures))
+    with progress("simulating", quiet=question.quiet, total=2) as advance:
+        found = (_evaluated(before, cluster, None, advance), _evaluated(after, cluster, failures, advance))
     for text in found[1].warnings:
         note(text, quiet=question.quiet)
     changes = {
@@ -96,13 +98,15 @@ def whatif(
         raise typer.Exit(3)
 
 
-def _evaluated(setting: Setting, cluster: str, failures: Failures | None) -> Evaluation:
+def _evaluated(setting: Setting, cluster: str, failures: Failures | None, advance: Advance) -> Evaluation:
     from provisioner.cli.question import parse_cluster
     from provisioner.search import Judge
 
     design = setting.designs[0]
     judge = Judge(design, setting.scenario, setting.precision, failures)
-    return judge.evaluate(parse_cluster(design, cluster), whole=True)
+    evaluation = judge.evaluate(parse_cluster(design, cluster), whole=True)
+    advance(1)
+    return evaluation
 
 
 def _check_factors(*factors: float) -> None:
