@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from provisioner.errors import Fault, InputError
@@ -29,8 +30,10 @@ def check_writable(path: Path, field: str) -> None:
     raise InputError(Fault(problem=problem, field=field, value=str(path), allowed="a file in a folder that exists"))
 
 
-def write(path: Path, content: str | bytes, field: str) -> None:
+def write(path: Path, content: str | bytes | Iterable[str], field: str) -> None:
     """Write a file, text as UTF-8, by way of a temporary one beside it, so that no half of it is ever seen.
+
+    Pieces of text are written one after the other.
 
     Raises
     ------
@@ -41,7 +44,8 @@ def write(path: Path, content: str | bytes, field: str) -> None:
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
-            file.write(content.encode() if isinstance(content, str) else content)
+            for piece in [content] if isinstance(content, str | bytes) else content:
+                file.write(piece.encode() if isinstance(piece, str) else piece)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:

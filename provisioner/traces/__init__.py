@@ -12,7 +12,7 @@ from provisioner.traces.rows import Intake
 from provisioner.traces.sequence import RequestSequence
 from provisioner.traces.sizes import SizeTable
 from provisioner.traces.synthetic import generate
-from provisioner.traces.writers import plain_csv
+from provisioner.traces.writers import plain_csv, plain_csv_pieces
 
 __all__ = [
     "ArrivalProcess",
@@ -36,6 +36,7 @@ __all__ = [
     "describe_trace",
     "generate",
     "plain_csv",
+    "plain_csv_pieces",
     "read_recording",
     "read_sizes",
     "read_trace",

@@ -63,8 +63,13 @@ class ParquetPiece:
         if name not in self.batch.schema.names:
             self.faults.add("a column of lists or structures", field=name, allowed="numbers, texts or times")
             raise self.faults.error()
-        column = self.batch.column(name)
-        return ["null" if text is None else text for text in column.cast("string").to_pylist()]
+        try:
+            found = self.batch.column(name).cast("string").cast("binary").to_pylist()
+        except _DAMAGED as error:
+            _add_damaged(self.faults, error)
+            raise self.faults.error() from error
+        # Bytes that are no text become a text that is no number.
+        return ["null" if text is None else text.decode(errors="replace") for text in found]
 
 
 def parquet_table(source: Source, faults: FaultList, bounds: Bounds) -> ParquetTable:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from provisioner.domain.trace import RequestTrace
 from provisioner.traces.formats import PLAIN
+
+_BLOCK_ROWS = 100_000
 
 
 def plain_csv(trace: RequestTrace) -> str:
     """Write the trace in the plain format; `read_trace` gives the same arrays back, bit for bit."""
-    rows = zip(trace.arrival_s.tolist(), trace.prompt_tokens.tolist(), trace.output_tokens.tolist(), strict=True)
-    lines = [",".join(PLAIN.wanted), *(f"{arrival!r},{prompt},{output}" for arrival, prompt, output in rows)]
-    return "\n".join(lines) + "\n"
+    return "".join(plain_csv_pieces(trace))
+
+
+def plain_csv_pieces(trace: RequestTrace) -> Iterator[str]:
+    """The same text, some rows at a time, for traces of which the text would not fit into memory."""
+    yield ",".join(PLAIN.wanted) + "\n"
+    columns = (trace.arrival_s, trace.prompt_tokens, trace.output_tokens)
+    for start in range(0, len(trace), _BLOCK_ROWS):
+        rows = zip(*(column[start : start + _BLOCK_ROWS].tolist() for column in columns), strict=True)
+        yield "".join(f"{arrival!r},{prompt},{output}\n" for arrival, prompt, output in rows)

@@ -118,6 +118,16 @@ def test_parquet_holes_have_their_row(tmp_path: Path) -> None:
     ]
 
 
+def test_parquet_bytes_that_are_no_text(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], dtype=np.int32)), pa.py_buffer(b"1\xff")]
+    )
+    table = pa.table({"arrival_s": [0, 1], "prompt_tokens": texts, "output_tokens": [1, 1]})
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "x")
+    assert [(fault.line, fault.field) for fault in faults_of(tmp_path / "x")] == [(2, "prompt_tokens")]
+
+
 def test_no_table_is_of_two_kinds() -> None:
     for form in FORMATS:
         header = Header(1, form.wanted)
