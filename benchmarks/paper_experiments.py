@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from provisioner.catalog import Catalog
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.slo import Metric
 from provisioner.domain.trace import RequestTrace
+from provisioner.metrics import alone, latencies
 from provisioner.perf import PerformanceModel, ProfileSet, read_profiles
 from provisioner.search import Judge, Objective, Precision, Scenario, Workers
 from provisioner.search.evaluate import Evaluation
@@ -237,21 +239,25 @@ def table(
 
 
 def claims(_: Workers) -> None:
-    """The claims of the paper and what `provision paper --json paper.json` found for them; beyond 10 % in bold."""
+    """The paper's claims, and what `provision paper --json paper.json` found: on its clusters / on our best ones."""
     answer = json.loads(Path("paper.json").read_text())
     worlds = answer["inputs"]["profile_sets"]
-    print(row("claim", "workload", "clusters", "paper", *worlds))
-    print(row(*["---"] * 3, *["---:"] * (1 + len(worlds))))
-    for claim in answer["claims"]:
-        if any(value is not None for value in claim["ours"].values()):
-            published = f"{'> ' if claim['is_bound'] else ''}{claim['published']:.2f}"
-            cells = (beside(claim, world) for world in worlds)
-            print(row(claim["claim"], claim["workload"], claim["clusters"], published, *cells))
+    print(row("claim", "workload", "paper", *(f"{world}, {whose}" for world in worlds for whose in ("its", "ours"))))
+    print(row("---", "---", *["---:"] * (1 + 2 * len(worlds))))
+    told = [claim for claim in answer["claims"] if any(value is not None for value in claim["ours"].values())]
+    for (text, workload), group in groupby(told, key=lambda claim: (claim["claim"], claim["workload"])):
+        by = {claim["clusters"]: claim for claim in group}
+        first = next(iter(by.values()))
+        published = f"{'> ' if first['is_bound'] else ''}{first['published']:.2f}"
+        cells = (beside(by.get(whose), world) for world in worlds for whose in ("published", "own"))
+        print(row(text, workload, published, *cells))
     print()
 
 
-def beside(claim: Mapping[str, Any], world: str) -> str:
-    """What a world has for a claim, and how far off that is."""
+def beside(claim: Mapping[str, Any] | None, world: str) -> str:
+    """What a world has for a claim, and how far off that is; beyond 10 % in bold."""
+    if claim is None:
+        return ""
     value, difference, holds = claim["ours"][world], claim["difference"][world], claim["holds"][world]
     if value is None:
         return "-"
@@ -334,43 +340,74 @@ def arrivals(workers: Workers) -> None:
 
 
 def rule(workers: Workers) -> None:
-    """The paper's rule: of the rates 30, 40, ... RPS the largest that passes, whatever those below do."""
+    """The paper's rule: of the rates 10, 20, ... RPS the largest that passes, whatever those below do."""
     variants = [
         replace(base, name=f"{base.name}, 10 RPS grid, {span_s:g} s", span_s=span_s, independent=True)
         for base in (DEFAULT, SIM)
         for span_s in (120.0, 600.0)
     ]
-    cases = [Case("published", "conversation", design, by) for by in EQUALS for design in DESIGNS]
+    kinds: list[tuple[Experiment, Objective]] = [("published", "power"), ("published", "cost"), ("moved", "power")]
+    cases = [Case(experiment, "conversation", design, by) for experiment, by in kinds for design in DESIGNS]
     rows = {}
     for variant in variants:
-        passing = workers.map(partial(largest, GRID), [published(variant.world(), case) for case in cases])
+        world = variant.world()
+        passing = workers.map(partial(largest, GRID), [given(world, case) for case in cases])
         rows[variant.name] = {case: Finding(value=rate) for case, rate in zip(cases, passing, strict=True)}
-    table(rows, OWN)
-    print(row("RPS", *(f"{case.design}, {case.by}" for case in cases)))
-    print(row("---", *["---:"] * len(cases)))
-    for name, each in rows.items():
-        print(row(name, *(f"{each[case].value or 0:.0f}" for case in cases)))
-    print(flush=True)
+    table(rows, dict(list(CHAT.items())[:9]))
 
 
-GRID = [float(rate) for rate in range(30, 261, 10)]
+GRID = [float(rate) for rate in range(10, 261, 10)]
+PATIENCE = 6
 Cell = tuple[Judge, Cluster]
 
 
-def published(world: World, case: Case) -> Cell:
-    """The cluster that the paper has for a case."""
+def given(world: World, case: Case) -> Cell:
+    """The cluster that the paper has for a case about conversation."""
     judge = world.judge(case)
-    return judge, judge.cluster(*CLUSTERS["cost" if case.by == "cost" else "power", case.workload][case.design])
+    workload: Workload = "coding" if case.experiment == "moved" else "conversation"
+    return judge, judge.cluster(*CLUSTERS["cost" if case.by == "cost" else "power", workload][case.design])
+
+
+def gap(workers: Workers) -> None:
+    """HH's cluster for coding, 35P+5T, under conversation: headroom to the limit that binds, and who decodes."""
+    steps = [float(rate) for rate in range(20, 81, 5)]
+    print(row("RPS", *(f"{rate:.0f}" for rate in steps)))
+    print(row("---", *["---:"] * len(steps)))
+    for seed in reversed(range(3)):
+        cell = given(replace(DEFAULT, seed=seed).world(), Case("moved", "conversation", "HH"))
+        tried = workers.map(partial(at_rate, cell), steps)
+        print(row(f"headroom, seed {seed}", *(f"{each.headroom:+.1%}" for each in tried)), flush=True)
+    print(row("the limit that binds", *(each.binding.limit.name for each in tried)))
+    shares, there, here = zip(*workers.map(partial(spilled, cell), steps), strict=True)
+    print(row("decoded on prompt machines", *(f"{share:.0%}" for share in shares)))
+    print(row("median TBT slowdown there", *(f"{slowdown:.2f}" for slowdown in there)))
+    print(row("and on token machines", *(f"{slowdown:.2f}" for slowdown in here)))
+    print()
+
+
+def spilled(cell: Cell, rate_rps: float) -> tuple[float, float, float]:
+    """The share of requests decoded on prompt machines, and the median slowdown of TBT there and on token machines."""
+    judge, cluster = cell[0].at_rate(rate_rps), cell[1]
+    simulation, scenario = judge.simulate(cluster), judge.scenario
+    reference = alone(scenario.trial(0).trace, scenario.reference, scenario.slo)
+    slowdown = latencies(simulation, scenario.slo).tbt / reference.tbt
+    is_there = simulation.token_machine < cluster.prompt_machines
+    return float(is_there.mean()), float(np.nanmedian(slowdown[is_there])), float(np.nanmedian(slowdown[~is_there]))
+
+
+def at_rate(cell: Cell, rate_rps: float) -> Evaluation:
+    """What becomes of a cluster at a rate."""
+    judge, cluster = cell
+    return judge.at_rate(rate_rps).evaluate(cluster)
 
 
 def largest(grid: Sequence[float], cell: Cell) -> float | None:
-    """The largest rate that passes; after three in a row that fail none above is tried."""
-    judge, cluster = cell
+    """The largest rate that passes; after six in a row that fail none above is tried."""
     best, failed = None, 0
     for rate in grid:
-        if judge.at_rate(rate).evaluate(cluster).is_feasible:
+        if at_rate(cell, rate).is_feasible:
             best, failed = rate, 0
-        elif (failed := failed + 1) == 3:  # noqa: PLR2004
+        elif (failed := failed + 1) == PATIENCE:
             break
     return best
 
@@ -474,7 +511,7 @@ def batch(workers: Workers) -> None:
 
 
 EXPERIMENTS: Mapping[str, Callable[[Workers], None]] = {
-    each.__name__: each for each in (decode, habits, own, least, splits, rule, seeds, arrivals, batch, claims)
+    each.__name__: each for each in (decode, habits, gap, own, least, splits, rule, seeds, arrivals, batch, claims)
 }
 
 

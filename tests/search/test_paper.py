@@ -6,13 +6,14 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import paper_experiments as experiments
 from provisioner.catalog import Catalog
 from provisioner.cli.main import main
 from provisioner.domain.cluster import Cluster
@@ -259,6 +260,37 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], tol
     code, out, err = run(capsys, arguments)
     assert (code, out) == (2, "")
     assert told in err
+
+
+def test_the_experiments_take_apart_the_worlds_of_the_command() -> None:
+    """Their two ends are what `provision paper` simulates, and a preset's fields are split without rest or overlap."""
+    for variant, preset in ((experiments.DEFAULT, None), (experiments.SIM, REFERENCE)):
+        for case in (Case("published", "conversation", "HA"), Case("model", "coding", "HHcap")):
+            assert find(replace(variant, span_s=4.0).world(), case).value == find(world(preset), case).value
+    parts = (experiments.MEMORY, experiments.TRANSFER, experiments.SCHEDULING)
+    assert sorted(path for part in parts for path in part) == sorted(Catalog.open().preset(REFERENCE).set)
+
+
+def test_the_papers_rule_takes_the_largest_rate_whatever_those_below_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    passing = {10.0, 20.0, 60.0}
+    monkeypatch.setattr(experiments, "at_rate", lambda _, rate: Verdict(is_feasible=rate in passing))
+    assert experiments.largest([10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0], None) == 60.0  # type: ignore[arg-type]
+    assert experiments.largest([30.0], None) is None  # type: ignore[arg-type]
+
+
+@dataclass
+class Verdict:
+    is_feasible: bool
+
+
+def test_the_page_tells_every_claim_and_names_experiments_that_exist() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "paper.md").read_text()
+    for claim in CLAIMS:
+        for workload in claim.workloads:
+            published = f"{'> ' if claim.is_bound else ''}{claim.published:.2f}"
+            assert f"| {claim.text} | {workload} | {published} |" in page
+    named = set(re.findall(r"paper_experiments ([a-z]+)", page))
+    assert named == set(experiments.EXPERIMENTS)
 
 
 @pytest.mark.slow
