@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from provisioner.perf import ProfileSet
     from provisioner.search import Budget, Judge, Objective, Precision, Scenario
 
-MAX_RPS = 1e6
-MAX_DURATION_S = 1e7
 MAX_MACHINES = 100_000
 FEWEST_REQUESTS = 1000
 """Below this a P99 rests on a handful of requests (with 1,000 it spans P98.3 to P99.7)."""
@@ -259,18 +257,8 @@ def _designs(catalog: Catalog, name: str) -> tuple[Design, ...]:
 
 def _check_numbers(question: Question, faults: Faults) -> None:
     from provisioner.cli import workload as workloads
-    from provisioner.traces.arrivals import MAX_REQUESTS
 
-    for option, value, most in (
-        ("--target-rps", question.target_rps, MAX_RPS),
-        ("--duration", question.duration, MAX_DURATION_S),
-    ):
-        if value is not None and not 0 < value <= most:
-            faults.add("out of range", field=option, value=value, allowed=f"above 0, at most {most:g}")
-    rate_rps, span_s = question.target_rps or 0.0, question.duration or workloads.DEFAULT_DURATION_S
-    if not faults.found and rate_rps * span_s > MAX_REQUESTS:
-        allowed = f"up to {MAX_REQUESTS:,} requests, in {span_s:g} s"
-        faults.add("too many requests", field="--target-rps", value=rate_rps, allowed=allowed)
+    faults.of(workloads.check_numbers, question)
     if question.confidence is not None and not 0.5 <= question.confidence < 1:  # noqa: PLR2004
         faults.add("out of range", field="--confidence", value=question.confidence, allowed="0.5 to below 1, as 0.95")
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from provisioner.traces import Demand, Intake, SizeTable
 
 DEFAULT_DURATION_S = 120.0
+MAX_RPS = 1e6
+MAX_DURATION_S = 1e7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +41,10 @@ def resolve(traffic: Traffic, catalog: Catalog) -> Workload:
     InputError
         If a name or file is not found or wrong, or a rate is missing.
     """
+    check_numbers(traffic)
     parts = [_weighted(text) for text in traffic.workload]
     asked = arrivals.parse(traffic.arrivals)
+    _check_reading(traffic, parts, catalog)
     if len(parts) == 1 and _is_file(parts[0][0], catalog):
         path = Path(parts[0][0])
         if isinstance(asked, arrivals.InRuns):
@@ -57,6 +61,49 @@ def resolve(traffic: Traffic, catalog: Catalog) -> Workload:
             )
         )
     return _drawn(traffic, parts, asked, catalog)
+
+
+def check_numbers(traffic: Traffic) -> None:
+    """Refuse a rate or a duration out of range, or too many requests together.
+
+    Raises
+    ------
+    InputError
+        With a fault for each.
+    """
+    from provisioner.traces.arrivals import MAX_REQUESTS
+
+    faults = [
+        Fault(problem="out of range", field=option, value=value, allowed=f"above 0, at most {most:g}")
+        for option, value, most in (
+            ("--target-rps", traffic.target_rps, MAX_RPS),
+            ("--duration", traffic.duration, MAX_DURATION_S),
+        )
+        if value is not None and not 0 < value <= most
+    ]
+    rate_rps, span_s = traffic.target_rps or 0.0, traffic.duration or DEFAULT_DURATION_S
+    if not faults and rate_rps * span_s > MAX_REQUESTS:
+        allowed = f"up to {MAX_REQUESTS:,} requests, in {span_s:g} s"
+        faults.append(Fault(problem="too many requests", field="--target-rps", value=rate_rps, allowed=allowed))
+    if faults:
+        raise InputError(faults)
+
+
+def _check_reading(traffic: Traffic, parts: list[tuple[str, float]], catalog: Catalog) -> None:
+    """Refuse options about files where there is none: nothing is silently ignored."""
+    given = {
+        "--columns": traffic.columns,
+        "--time-unit": traffic.time_unit,
+        "--window": traffic.window,
+        "--unordered": traffic.unordered,
+    }
+    faults = [
+        Fault(problem="there is no trace file to read", field=option, value=value, allowed="a file as --workload")
+        for option, value in given.items()
+        if value is not None
+    ]
+    if faults and not any(_is_file(name, catalog) for name, _ in parts):
+        raise InputError(faults)
 
 
 def _drawn(

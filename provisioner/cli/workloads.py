@@ -63,7 +63,7 @@ def import_(
     trace = recording.trace.from_first()
     if target_rps is not None:
         trace = _at_rate(trace, target_rps)
-    _hand_over(trace, recording.intake, str(file), out, outputs, quiet=files.quiet)
+    _hand_over(trace, recording.intake, str(file), out, outputs, asked_rps=target_rps, quiet=files.quiet)
 
 
 @app.command(
@@ -92,12 +92,13 @@ def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
         f"{' + '.join(traffic.workload)}, {found.arrivals}, seed {traffic.seed}",
         out,
         outputs,
+        asked_rps=found.rate_rps,
         quiet=traffic.quiet,
     )
 
 
 def _at_rate(trace: RequestTrace, rate_rps: float) -> RequestTrace:
-    from provisioner.cli.question import MAX_RPS
+    from provisioner.cli.workload import MAX_RPS
     from provisioner.errors import Fault, InputError
     from provisioner.traces import Recorded
 
@@ -107,8 +108,17 @@ def _at_rate(trace: RequestTrace, rate_rps: float) -> RequestTrace:
     return trace.scaled_in_time(Recorded(trace).rate_rps / rate_rps)
 
 
-def _hand_over(trace: RequestTrace, intake: Intake, title: str, out: Path, outputs: Outputs, *, quiet: bool) -> None:
-    """Write the trace, and describe it."""
+def _hand_over(
+    trace: RequestTrace,
+    intake: Intake,
+    title: str,
+    out: Path,
+    outputs: Outputs,
+    *,
+    asked_rps: float | None,
+    quiet: bool,
+) -> None:
+    """Write the trace, and describe it; the rate that was asked for is given beside that of the trace."""
     from provisioner.cli import output
     from provisioner.report import trace as report
     from provisioner.report.answer import table_csv
@@ -120,8 +130,8 @@ def _hand_over(trace: RequestTrace, intake: Intake, title: str, out: Path, outpu
     found = describe_trace(trace, intake)
     output.hand_out(
         outputs,
-        answer={"source": title, "out": str(out), **report.data(found)},
-        table=lambda: report.table(found, title),
+        answer={"source": title, "out": str(out), "asked_rps": asked_rps, **report.data(found)},
+        table=lambda: report.table(found, title, asked_rps),
         csv=lambda: table_csv(report.rows(found)),
         figures=lambda: choice.of_description(found, title),
         quiet=quiet,

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from provisioner.report.plain import plain
+from provisioner.report.plain import plain, printable
 from provisioner.traces import Description
 from provisioner.traces.burstiness import Burstiness
 from provisioner.traces.distribution import Distribution
@@ -41,9 +41,10 @@ def rows(found: Description) -> list[dict[str, Any]]:
     return [{"what": name, "value": value} for name, value in _flat("", data(found))]
 
 
-def table(found: Description, title: str) -> RenderableType:
-    """What people look for first: what was read, when requests come, how long they are."""
-    parts: list[RenderableType] = [Text(f"{title}: {found.intake.format}"), _facts(found), _quantiles(found)]
+def table(found: Description, title: str, asked_rps: float | None = None) -> RenderableType:
+    """What people look for first: what was read, when requests come, how long they are; the rate that was asked for."""
+    heading = Text(printable(f"{title}: {found.intake.format}"))
+    parts: list[RenderableType] = [heading, _facts(found, asked_rps), _quantiles(found)]
     remark = _remark(found.arrivals)
     return Group(*parts, Text(remark)) if remark else Group(*parts)
 
@@ -77,16 +78,16 @@ def _lengths(lengths: Distribution) -> dict[str, Any]:
     }
 
 
-def _facts(found: Description) -> Table:
+def _facts(found: Description, asked_rps: float | None) -> Table:
     shown = Table(box=None, show_header=False, pad_edge=False)
     shown.add_column(style="dim", no_wrap=True)
     shown.add_column()
-    for name, value in _worded(found):
+    for name, value in _worded(found, asked_rps):
         shown.add_row(name, plain(value))
     return shown
 
 
-def _worded(found: Description) -> list[tuple[str, str]]:
+def _worded(found: Description, asked_rps: float | None) -> list[tuple[str, str]]:
     intake, arrivals = found.intake, found.arrivals
     facts = [("rows", f"{intake.rows:,} read, {intake.kept:,} kept")]
     for each in intake.left_out:
@@ -97,7 +98,7 @@ def _worded(found: Description) -> list[tuple[str, str]]:
     if arrivals is None:
         facts.append(("arrivals", "none: a list of lengths, which needs --arrivals and --target-rps"))
     else:
-        facts += _worded_arrivals(arrivals)
+        facts += _worded_arrivals(arrivals, asked_rps)
         back = f"{intake.steps_back:,}, by {intake.largest_step_back_s:,.6g} s at most" if intake.steps_back else "none"
         facts.append(("steps back in time", back))
     for name, lengths in (("prompt", found.prompt), ("output", found.output)):
@@ -106,10 +107,10 @@ def _worded(found: Description) -> list[tuple[str, str]]:
     return [*facts, ("correlation", f"{_short(found.pearson)} (Pearson), {_short(found.spearman)} (Spearman)")]
 
 
-def _worded_arrivals(arrivals: Burstiness) -> list[tuple[str, str]]:
+def _worded_arrivals(arrivals: Burstiness, asked_rps: float | None) -> list[tuple[str, str]]:
     facts = [
         ("span", f"{arrivals.span_s:,.6g} s{_in_hours(arrivals.span_s)}"),
-        ("rate", f"{_short(arrivals.rate_rps)} RPS"),
+        ("rate", f"{_short(arrivals.rate_rps)} RPS" + (f" (asked for: {asked_rps:.4g})" if asked_rps else "")),
         ("gaps", f"coefficient of variation {_short(arrivals.gap_cv)} (Poisson has 1)"),
     ]
     if arrivals.peak_minute is not None and arrivals.quiet_minutes is not None:

@@ -124,6 +124,33 @@ class TestImport:
 
 
 class TestGenerate:
+    def test_the_rate_asked_for_and_the_one_that_came(self, provision: Provision) -> None:
+        args = ("workload", "generate", "--target-rps", "5", "--duration", "20", "--out", "mine.csv")
+        answer = provision(*args, "--json").answer
+        assert answer["asked_rps"] == 5.0
+        assert answer["arrivals"]["rate_rps"] == pytest.approx(5.0, rel=0.4)
+        assert f"{answer['arrivals']['rate_rps']:.4g} RPS (asked for: 5)" in " ".join(provision(*args).out.split())
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [("--target-rps", "0"), ("--target-rps", "nan"), ("--duration", "-1"), ("--duration", "1e9"),
+         ("--target-rps", "1e6")],
+    )  # fmt: skip
+    @pytest.mark.parametrize("arrivals", ["poisson", "hourly:1,2"])
+    def test_bad_numbers(self, provision: Provision, option: str, value: str, arrivals: str) -> None:
+        run = provision("workload", "generate", "--arrivals", arrivals, option, value, "--out", "mine.csv")
+        assert (run.code, len(run.errors)) == (2, 1)
+        assert option in run.errors[0]
+
+    @pytest.mark.parametrize(
+        "option",
+        [("--columns", "prompt=a,output=b"), ("--time-unit", "ms"), ("--window", "0:1"), ("--unordered", "sort")],
+    )
+    def test_options_about_files_need_one(self, provision: Provision, option: tuple[str, str]) -> None:
+        run = provision("workload", "generate", "--target-rps", "5", *option, "--out", "mine.csv")
+        assert (run.code, len(run.errors)) == (2, 1)
+        assert option[0] in run.errors[0]
+
     def test_the_same_seed_gives_the_same_bytes(self, provision: Provision, folder: Path) -> None:
         args = ("workload", "generate", "--target-rps", "5", "--duration", "20", "--arrivals", "gamma:2")
         for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
