@@ -5,31 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from provisioner.metrics import SloResult
 from provisioner.search import Certificate, Evaluation, Plan
+from provisioner.search.rows import cluster, number, row, status_of
 
 SCHEMA_VERSION = 1
 
-
-def cluster(evaluation: Evaluation) -> dict[str, Any]:
-    """What a cluster is, and takes."""
-    described = evaluation.cluster
-    return {
-        "design": described.design.name,
-        "prompt_machines": described.prompt_machines,
-        "token_machines": described.token_machines,
-        "machines": described.machines,
-        "cost_usd_per_h": round(described.cost_usd_per_h, 6),
-        "power_kw": round(described.power_kw, 6),
-        "throughput_rps": evaluation.rate_rps,
-        "unit": described.design.unit,
-        "gpus": described.gpus,
-        "times": evaluation.times,
-    }
+__all__ = [
+    "SCHEMA_VERSION",
+    "cluster",
+    "judged",
+    "miss",
+    "of_clusters",
+    "of_evaluation",
+    "of_plan",
+    "row",
+    "search",
+    "slo",
+    "status_of",
+    "table_csv",
+    "to_csv",
+    "to_json",
+]
 
 
 def slo(result: SloResult) -> dict[str, Any]:
@@ -39,8 +39,8 @@ def slo(result: SloResult) -> dict[str, Any]:
         "percentile": result.limit.percentile,
         "limit": result.limit.limit,
         "unit": result.limit.unit,
-        "value": _number(result.value),
-        "ci95": None if result.ci95 is None else [_number(end) for end in result.ci95],
+        "value": number(result.value),
+        "ci95": None if result.ci95 is None else [number(end) for end in result.ci95],
         "met": result.met,
         "verdict": result.verdict,
     }
@@ -55,13 +55,13 @@ def judged(evaluation: Evaluation) -> dict[str, Any]:
         "binding_slo": {
             "metric": binding.limit.metric,
             "percentile": binding.limit.percentile,
-            "headroom": _number(binding.headroom),
+            "headroom": number(binding.headroom),
         },
-        "utilization": {name: _number(share) for name, share in evaluation.utilization.items()},
+        "utilization": {name: number(share) for name, share in evaluation.utilization.items()},
         "stability": {
             "stable": evaluation.is_stable,
-            "load": _number(evaluation.load),
-            "backlog_growth": _number(evaluation.growth),
+            "load": number(evaluation.load),
+            "backlog_growth": number(evaluation.growth),
             "unfinished": evaluation.unfinished,
         },
     }
@@ -125,13 +125,6 @@ def of_clusters(
     }
 
 
-def status_of(evaluation: Evaluation) -> str:
-    """`feasible`, `infeasible`, or `uncertain` where neither is certain at the confidence asked for."""
-    if evaluation.is_feasible:
-        return "feasible"
-    return "uncertain" if evaluation.is_uncertain else "infeasible"
-
-
 def search(certificate: Certificate) -> dict[str, Any]:
     """How the answer was found, and why nothing better passes."""
     return {
@@ -178,35 +171,6 @@ def table_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def row(evaluation: Evaluation) -> dict[str, Any]:
-    """A cluster as a row: what it is and takes, its objectives as achieved, and their limits."""
-    named = _named(evaluation.results)
-    return {
-        **cluster(evaluation),
-        "status": status_of(evaluation),
-        "stable": evaluation.is_stable,
-        "replications": evaluation.replications,
-        **{name: _number(result.value) for name, result in named.items()},
-        **{f"{name}_limit": result.limit.limit for name, result in named.items()},
-        "binding_slo": evaluation.binding.limit.name,
-        "headroom": _number(evaluation.headroom),
-    }
-
-
-def _named(results: Sequence[SloResult]) -> dict[str, SloResult]:
-    """Objectives by a name each: that of the metric and percentile, with its unit where another has the same."""
-    named: dict[str, SloResult] = {}
-    for result in results:
-        name = result.limit.name
-        named[f"{name}_{result.limit.unit}" if name in named else name] = result
-    return named
-
-
 def _safe(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula is quoted."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
-
-
-def _number(value: float) -> float | None:
-    """A finite number to nine digits; None for one that is not."""
-    return float(f"{value:.9g}") if math.isfinite(value) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.metrics import Latencies, SloResult, binding, slo_results
 from provisioner.perf import PerformanceModel
 from provisioner.perf.points import ORIGINS, Origin
+from provisioner.search.notebook import Tabular
 from provisioner.search.precision import FIRST_FRESH_SEED, FRESH_SEEDS, Precision
+from provisioner.search.rows import row, status_of
 from provisioner.search.scenario import Scenario
 from provisioner.sim import Network, Simulation
 
@@ -30,7 +33,7 @@ WARMUP_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
+class Evaluation(Tabular):
     """What is known of one cluster at one rate."""
 
     cluster: Cluster
@@ -74,6 +77,16 @@ class Evaluation:
         """The least headroom of all objectives; never positive for a cluster that does not keep up."""
         headroom = self.binding.headroom
         return headroom if self.is_stable else min(headroom, 0.0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The cluster alone."""
+        return [row(self)]
+
+    def summary(self) -> str:
+        """The cluster, its verdict, and what binds."""
+        bound = f"{self.binding.limit.name} binds, {self.binding.value:.3g} of {self.binding.limit.limit:g}"
+        name = f"{self.cluster.design.name} {self.cluster.label}"
+        return f"{name} is {status_of(self)} at {self.rate_rps:.4g} requests/s; {bound}"
 
 
 class Judge:

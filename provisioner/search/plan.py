@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from provisioner.search.evaluate import Evaluation
+from provisioner.search.notebook import Tabular
+from provisioner.search.rows import row
 
 Status = Literal["optimal", "feasible", "infeasible"]
 
@@ -29,7 +31,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Tabular):
     """The best cluster found, or the nearest miss.
 
     `best` is None only where no cluster was simulated at all. `evaluations` is the ledger of all
@@ -52,11 +54,34 @@ class Plan:
         """Whether the best cluster meets every objective."""
         return self.status != "infeasible"
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Every cluster that was simulated, the best first."""
+        others = [evaluation for evaluation in self.evaluations if evaluation is not self.best]
+        return [row(evaluation) for evaluation in ([self.best, *others] if self.best else others)]
+
+    def summary(self) -> str:
+        """What is best, and why."""
+        if self.best is None:
+            return f"{self.status}: {self.reason}"
+        cluster = self.best.cluster
+        found = (
+            f"{cluster.design.name} {cluster.label}, {cluster.cost_usd_per_h:,.2f} USD/h, {cluster.power_kw:,.1f} kW"
+        )
+        return f"{self.status}: {found} at {self.best.rate_rps:.4g} requests/s; {self.reason or self.certificate.text}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Front:
+class Front(Tabular):
     """Clusters of which none is better than another in everything."""
 
     clusters: tuple[Evaluation, ...]
     evaluations: tuple[Evaluation, ...]
     certificate: Certificate
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The clusters of the front."""
+        return [row(evaluation) for evaluation in self.clusters]
+
+    def summary(self) -> str:
+        """How many there are, and why no others."""
+        return f"{len(self.clusters)} clusters are not dominated; {self.certificate.text}"

@@ -62,7 +62,7 @@ def test_a_curve_crosses_the_line_of_the_limit_where_the_cluster_fails() -> None
         "",
         "    1 ----------a----------",
         "  0.5 a",
-        "      10            30 RPS",
+        "      10             30 RPS",
     ]
     assert drawn[-1] == "  a S 2P+1T"
 

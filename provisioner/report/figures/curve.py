@@ -19,7 +19,11 @@ def against_load(found: Sequence[Evaluation], title: str) -> Lines:
 def against_machines(found: Sequence[Evaluation], title: str) -> Lines:
     """The achieved values of clusters of mixed machines, which have no second count to make a map of."""
     return _panels(
-        found, title, Axis(label="Machines"), lambda e: float(e.cluster.machines), lambda e: e.cluster.design.short
+        found,
+        title,
+        Axis(label=f"{found[0].cluster.design.unit.capitalize()}s", is_count=True),
+        lambda e: float(e.cluster.machines),
+        lambda e: e.cluster.design.short,
     )
 
 

@@ -45,6 +45,8 @@ class HeatMaps:
     passes: NDArray[np.bool_]
     marked: tuple[Cluster, ...]
     note: str
+    unit: str = "machine"
+    """What is counted."""
 
     @classmethod
     def of(
@@ -75,6 +77,7 @@ class HeatMaps:
             passes=passes,
             marked=marked,
             note=note,
+            unit=found[0].cluster.design.unit,
         )
 
     @property

@@ -15,6 +15,7 @@ class Axis:
     is_log: bool = False
     is_share: bool = False
     """From 0 to 1, shown as per cent."""
+    is_count: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

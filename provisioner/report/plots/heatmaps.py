@@ -37,9 +37,9 @@ def draw(figure: HeatMaps) -> Sheet:
     for index, axes in enumerate(panels[: len(figure.limits)]):
         mesh = _panel(axes, figure, index, most)
         axes.set_title(limit_text(figure.limits[index]))
-    made.supylabel("Token machines", fontsize=9)
+    made.supylabel(f"Token {figure.unit}s", fontsize=9)
     for axes in grid[-1]:
-        axes.set_xlabel("Prompt machines")
+        axes.set_xlabel(f"Prompt {figure.unit}s")
     bar = made.colorbar(mesh, ax=panels, extend="both", aspect=40, ticks=range(LEAST, most + 1))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda power, _: f"{2.0**power:g}"))
     bar.set_label("Achieved / limit")

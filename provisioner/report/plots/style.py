@@ -89,7 +89,7 @@ def set_axis(side: Side, axis: Axis, values: Sequence[float]) -> None:
         side.set_minor_locator(NullLocator())
         side.set_minor_formatter(NullFormatter())
     else:
-        side.set_major_locator(MaxNLocator(nbins=6, integer=axis.label == "Machines"))
+        side.set_major_locator(MaxNLocator(nbins=6, integer=axis.is_count))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
 
 

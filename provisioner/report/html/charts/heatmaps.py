@@ -12,7 +12,6 @@ from provisioner.report.html.charts.common import WIDE, Spec, number, said
 
 _SILENT: Spec = {"aria": False, "tooltip": None}
 """Marks that repeat what the cells say."""
-PROMPTS, TOKENS = "Prompt machines", "Token machines"
 WORST = "all limits, the worst"
 STAR = "M0,-1L0.23,-0.31L0.95,-0.31L0.36,0.12L0.59,0.81L0,0.38L-0.59,0.81L-0.36,0.12L-0.95,-0.31L-0.23,-0.31Z"
 
@@ -20,7 +19,10 @@ STAR = "M0,-1L0.23,-0.31L0.95,-0.31L0.36,0.12L0.59,0.81L0,0.38L-0.59,0.81L-0.36,
 def spec(figure: HeatMaps) -> Spec:
     """Cells with their tooltips, the boundary of the limit, dots where every limit is met, and the optimum."""
     names = [limit_text(limit) for limit in figure.limits]
-    at = {"x": _counts("p", PROMPTS, figure.prompts), "y": _counts("t", TOKENS, figure.tokens)}
+    at = {
+        "x": _counts("p", f"Prompt {figure.unit}s", figure.prompts),
+        "y": _counts("t", f"Token {figure.unit}s", figure.tokens),
+    }
     passing = [
         {"p": int(figure.prompts[p]), "t": int(figure.tokens[t])} for t, p in zip(*figure.passes.nonzero(), strict=True)
     ]
@@ -59,9 +61,9 @@ def _map(figure: HeatMaps, names: Sequence[str]) -> Spec:
         ],
         "mark": {"type": "rect", "cursor": "crosshair"},
         "encoding": {
-            "x": _counts("x0", PROMPTS, figure.prompts),
+            "x": _counts("x0", f"Prompt {figure.unit}s", figure.prompts),
             "x2": {"field": "x1"},
-            "y": _counts("y0", TOKENS, figure.tokens),
+            "y": _counts("y0", f"Token {figure.unit}s", figure.tokens),
             "y2": {"field": "y1"},
             "color": colour,
             "tooltip": [{"field": "cluster"}, {"field": "verdict"}, *({"field": name} for name in names)],
@@ -94,9 +96,9 @@ def _border(figure: HeatMaps, names: Sequence[str]) -> Spec:
         "transform": [{"filter": "datum.limit == shown"}],
         "mark": {"type": "rule", "color": "#000", "strokeWidth": 2.5, **_SILENT},
         "encoding": {
-            "x": _counts("x", PROMPTS, figure.prompts),
+            "x": _counts("x", f"Prompt {figure.unit}s", figure.prompts),
             "x2": {"field": "x2"},
-            "y": _counts("y", TOKENS, figure.tokens),
+            "y": _counts("y", f"Token {figure.unit}s", figure.tokens),
             "y2": {"field": "y2"},
         },
     }
