@@ -116,7 +116,7 @@ class Traffic(Files, Inputs):
 class Question(Traffic):
     """What is served, how much of it, and how it is judged."""
 
-    model: Annotated[str, typer.Option(help="A model of the catalog.")] = "bloom-176b"
+    model: Annotated[str, typer.Option(help="A model of the catalog, or a Hugging Face config.json.")] = "bloom-176b"
     slo: Annotated[str | None, typer.Option(help="An SLO set, by name or file.", show_default="splitwise")] = None
     profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
         None

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from provisioner.cli import profile_make
 from provisioner.cli.options import Inputs, Outputs, shared
 from provisioner.errors import Fault, InputError
-
-if TYPE_CHECKING:
-    from provisioner.perf import PerformanceModel, Points, Validation
-    from provisioner.perf.compared import Compared
 
 app = typer.Typer(
     help="Performance models: import measurements, fit them, validate the fit, show the knots.", no_args_is_help=True
@@ -38,6 +33,7 @@ def show(
     """Print the knots that the simulator uses for one model on one machine."""
     from provisioner.cli import output
     from provisioner.cli.question import open_catalog, read_profile_set
+    from provisioner.report import profile as shown
     from provisioner.report.answer import table_csv
     from provisioner.report.figures import choice
 
@@ -47,8 +43,8 @@ def show(
     output.hand_out(
         outputs,
         answer=found.to_dict(),
-        table=lambda: _knots_table(found),
-        csv=lambda: table_csv(_knot_rows(found)),
+        table=lambda: shown.of_knots(found),
+        csv=lambda: table_csv(shown.knot_rows(found)),
         figures=lambda: choice.of_model(found),
     )
 
@@ -72,6 +68,7 @@ def validate(
     from provisioner.perf import read_points, validate
     from provisioner.perf.coverage import remarks
     from provisioner.perf.validate import axis_errors
+    from provisioner.report import profile as shown
     from provisioner.report.answer import table_csv
     from provisioner.report.figures import choice
 
@@ -79,7 +76,7 @@ def validate(
     file = open_catalog(inputs).find_file("profiles", measurements)
     profiles = list(read_points(file).values())
     result = validate(profiles, splits=splits, seed=seed)
-    rows = _validation_rows(result)
+    rows = shown.validation_rows(result)
     for points, row in zip(profiles, rows, strict=False):
         row["axes"] = axis_errors(points)
         row["warnings"] = list(remarks(points))
@@ -87,8 +84,8 @@ def validate(
             note(f"{row['profile']}: {text}", quiet=inputs.quiet)
     output.hand_out(
         outputs,
-        answer={"splits": result.splits, "seed": result.seed, "rows": result.rows, "profiles": _finite(rows)},
-        table=lambda: _validation_table(rows),
+        answer={"splits": result.splits, "seed": result.seed, "rows": result.rows, "profiles": shown.finite(rows)},
+        table=lambda: shown.of_validation(rows),
         csv=lambda: table_csv([{key: value for key, value in row.items() if key in rows[-1]} for row in rows]),
         figures=lambda: choice.of_points(profiles, file.stem),
     )
@@ -115,6 +112,8 @@ def fit_profile(
     from provisioner.perf.compared import compare
     from provisioner.perf.coverage import remarks
     from provisioner.perf.knots import to_json
+    from provisioner.perf.points import label
+    from provisioner.report import profile as shown
     from provisioner.report.answer import table_csv
     from provisioner.report.figures import choice
     from provisioner.report.sink import write
@@ -124,14 +123,14 @@ def fit_profile(
     profiles = list(read_points(file).values())
     models = [fit(points) for points in profiles]
     compared = [compare(points, model) for points, model in zip(profiles, models, strict=True)]
-    warnings = [f"{_label(points.key)}: {text}" for points in profiles for text in remarks(points)]
+    warnings = [f"{label(points.key)}: {text}" for points in profiles for text in remarks(points)]
     for text in warnings:
         note(text, quiet=inputs.quiet)
     if out is not None:
         write(out, to_json(models, f"fitted to {file.name}"), "--out")
     rows = [
         {
-            "profile": _label(points.key),
+            "profile": label(points.key),
             "origin": points.origin,
             "knots": len(model.prefill_tokens) + len(model.decode_batch),
             "gamma_s_per_token": model.gamma_s_per_token,
@@ -142,9 +141,11 @@ def fit_profile(
     ]
     output.hand_out(
         outputs,
-        answer={"schema_version": 1, "profiles": _finite(rows), "warnings": warnings},
-        table=lambda: _fit_table(rows),
-        csv=lambda: table_csv([row for each in zip(profiles, compared, strict=True) for row in _compared_rows(*each)]),
+        answer={"schema_version": 1, "profiles": shown.finite(rows), "warnings": warnings},
+        table=lambda: shown.of_fit(rows),
+        csv=lambda: table_csv(
+            [row for each in zip(profiles, compared, strict=True) for row in shown.compared_rows(*each)]
+        ),
         figures=lambda: choice.of_points(profiles, file.stem),
     )
 
@@ -158,145 +159,3 @@ def _parts(name: str) -> tuple[str, str, int]:
     raise InputError(
         Fault(problem="not a profile", field="NAME", value=name, allowed="MODEL/MACHINE or MODEL/MACHINE/tp4")
     )
-
-
-def _knot_rows(model: PerformanceModel) -> list[dict[str, Any]]:
-    rows = [
-        {"phase": "prefill", "at": tokens, "seconds": seconds}
-        for tokens, seconds in zip(model.prefill_tokens.tolist(), model.prefill_seconds.tolist(), strict=True)
-    ]
-    rows += [
-        {"phase": "decode", "at": batch, "seconds": seconds}
-        for batch, seconds in zip(model.decode_batch.tolist(), model.decode_seconds.tolist(), strict=True)
-    ]
-    return rows
-
-
-def _knots_table(model: PerformanceModel) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    from provisioner.report.plain import plain
-
-    table = Table(
-        title=plain(
-            f"{model.model} on {model.machine}, TP {model.tensor_parallel}: "
-            f"gamma {model.gamma_s_per_token:.4g} s/token, mixed x {model.mixed_factor:g}"
-            + ("" if model.origin == "measured" else f"; {model.origin}, not measured")
-        ),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    table.add_column("Phase")
-    table.add_column("Tokens or batch", justify="right")
-    table.add_column("ms", justify="right")
-    for row in _knot_rows(model):
-        table.add_row(row["phase"], f"{row['at']:g}", f"{row['seconds'] * 1e3:.3f}")
-    return table
-
-
-def _finite(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with None for what is no number, as JSON has none such."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(each) for key, each in value.items()}
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return [plain(row) for row in rows]
-
-
-def _compared_rows(points: Points, phases: tuple[Compared, Compared]) -> list[dict[str, Any]]:
-    return [
-        {
-            "profile": _label(points.key),
-            "origin": points.origin,
-            "phase": each.phase,
-            "size": size,
-            "context_tokens": context,
-            "measured_s": measured,
-            "fitted_s": fitted,
-        }
-        for each in phases
-        for size, context, measured, fitted in zip(
-            each.size.tolist(),
-            each.context_tokens.tolist(),
-            each.measured_s.tolist(),
-            each.fitted_s.tolist(),
-            strict=True,
-        )
-    ]
-
-
-def _fit_table(rows: list[dict[str, Any]]) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    from provisioner.report.plain import plain
-
-    table = Table(title="Error of the fit on its own points: mean (worst)", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("Profile", overflow="fold")
-    table.add_column("Origin")
-    for column in ("Knots", "Prefill", "Decode"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        errors = (f"{row[f'{phase}_mape']:.2%} ({row[f'{phase}_worst']:.1%})" for phase in ("prefill", "decode"))
-        table.add_row(plain(row["profile"]), row["origin"], str(row["knots"]), *errors)
-    return table
-
-
-def _label(key: tuple[str, str, int]) -> str:
-    return f"{key[0]}/{key[1]}/tp{key[2]}"
-
-
-def _validation_rows(result: Validation) -> list[dict[str, Any]]:
-    rows = [
-        {
-            "profile": _label((each.model, each.machine, each.tensor_parallel)),
-            "rows": each.rows,
-            "left_out": each.left_out,
-            "prefill_mape": each.prefill_mape,
-            "decode_mape": each.decode_mape,
-            "mape": each.mape,
-        }
-        for each in result.profiles
-    ]
-    rows.append(
-        {
-            "profile": "all",
-            "rows": result.rows,
-            "left_out": result.left_out,
-            "prefill_mape": result.prefill_mape,
-            "decode_mape": result.decode_mape,
-            "mape": result.mape,
-        }
-    )
-    return rows
-
-
-def _validation_table(rows: list[dict[str, Any]]) -> Any:
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-
-    table = Table(title="Mean absolute percentage error on held-out rows", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("Profile", overflow="fold")
-    for column in ("Rows", "Left out", "Prefill", "Decode", "Together"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        shares = (_share(row[key]) for key in ("prefill_mape", "decode_mape", "mape"))
-        table.add_row(row["profile"], str(row["rows"]), str(row["left_out"]), *shares)
-    axes = Table(
-        title="The same with whole values held out, along each axis", title_justify="left", box=box.SIMPLE_HEAD
-    )
-    axes.add_column("Profile", overflow="fold")
-    names = list(rows[0]["axes"])
-    for name in names:
-        axes.add_column(name.capitalize(), justify="right")
-    for row in rows[:-1]:
-        axes.add_row(row["profile"], *(_share(row["axes"][name]) for name in names))
-    return Group(table, axes)
-
-
-def _share(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.2%}"

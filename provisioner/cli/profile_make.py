@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from provisioner.errors import Fault, InputError
 if TYPE_CHECKING:
     from provisioner.perf import Points
     from provisioner.perf.points import Key
-    from provisioner.perf.results import Account, Batches
+    from provisioner.perf.results import Batches
 
 MAX_PARALLEL = 1024
 MAX_BATCH = 1_000_000
@@ -62,6 +61,7 @@ def import_results(
     from provisioner.cli import output
     from provisioner.cli.question import Faults
     from provisioner.perf.results import read_results, to_points
+    from provisioner.report import imported
 
     output.check(outputs, out=out)
     faults = Faults()
@@ -70,12 +70,12 @@ def import_results(
     read = [faults.of(read_results, file) for file in files]
     faults.raise_if_any()
     assert target is not None
-    runs = [run for found in read for run in found or ()]
-    imported = to_points(runs, target, batches)
-    rows = [_account_row(account) for account in imported.accounts]
-    remarks = [f"{_place(each)}: {text}" for each in imported.accounts for text in each.remarks]
-    sources = [_source(row) for row in rows]
-    _finish(inputs, outputs, imported.points, out, append=append, rows=rows, remarks=remarks, sources=sources)
+    runs = [run for each in read for run in each or ()]
+    found = to_points(runs, target, batches)
+    rows = [imported.row(account) for account in found.accounts]
+    remarks = [*imported.mixed_up(found), *imported.remarks(found)]
+    sources = [imported.source(row) for row in rows]
+    _finish(inputs, outputs, found.points, out, append=append, rows=rows, remarks=remarks, sources=sources)
 
 
 @shared(Inputs, Outputs)
@@ -197,6 +197,7 @@ def _finish(
     from provisioner.perf.coverage import remarks as coverage
     from provisioner.perf.table import merged
     from provisioner.perf.writer import to_csv
+    from provisioner.report import imported
     from provisioner.report.answer import table_csv
     from provisioner.report.figures import choice
     from provisioner.report.sink import write
@@ -208,11 +209,11 @@ def _finish(
         note(text, quiet=inputs.quiet)
     if out is not None:
         write(out, to_csv(profiles, [*kept, *sources]), "--out")
-    summary = _summary(points, fit, out)
+    summary = imported.summary(points, fit, out)
     output.hand_out(
         outputs,
         answer={"schema_version": 1, **summary, "runs": list(rows), "warnings": told},
-        table=lambda: _table(summary, rows),
+        table=lambda: imported.table(summary, rows),
         csv=lambda: table_csv(list(rows) or [summary]),
         figures=lambda: choice.of_points([points], points.model),
     )
@@ -233,111 +234,3 @@ def _fit_errors(points: Points) -> tuple[dict[str, float | None], list[str]]:
         if each.mape > GOOD_FIT
     ]
     return {each.phase: round(each.mape, 6) for each in phases}, poor
-
-
-def _summary(points: Points, fit: dict[str, float | None], out: Path | None) -> dict[str, Any]:
-    from provisioner.perf.points import label
-
-    return {
-        "profile": label(points.key),
-        "origin": points.origin,
-        "rows": len(points),
-        "prefill_rows": sum(not math.isnan(each) for each in points.prefill_s.tolist()),
-        "decode_rows": sum(not math.isnan(each) for each in points.decode_s.tolist()),
-        "prefill_fit_mape": fit["prefill"],
-        "decode_fit_mape": fit["decode"],
-        "written": None if out is None else str(out),
-    }
-
-
-def _place(account: Account) -> str:
-    run = account.run
-    line = "" if run.line is None else f":{run.line}"
-    return f"{run.file.name}{line}"
-
-
-def _account_row(account: Account) -> dict[str, Any]:
-    run = account.run
-    asked = run.asked_rps
-    return {
-        "file": _place(account),
-        "run": run.label,
-        "kind": run.kind,
-        "model_in_file": run.model,
-        "asked_rps": "inf" if asked is not None and math.isinf(asked) else asked,
-        "achieved_rps": _rounded(run.achieved_rps),
-        "duration_s": _rounded(run.duration_s),
-        "concurrency": run.concurrency,
-        "completed": run.completed,
-        "failed": run.failed,
-        "zeros": run.zeros,
-        "warmup": run.warmup,
-        "prompt_tokens": _middle([seen.prompt_tokens for seen in run.seen]),
-        "output_tokens": _middle([seen.output_tokens for seen in run.seen]),
-        "ttft_s": _middle([seen.ttft_s for seen in run.seen]),
-        "tpot_s": _middle([seen.implied_tpot_s or seen.tpot_s for seen in run.seen]),
-        "batch": account.batch,
-        "prefill_rows": account.prefill_rows,
-        "decode_rows": account.decode_rows,
-    }
-
-
-def _source(row: dict[str, Any]) -> str:
-    """A run in a line, for the head of the profile."""
-    requests = "requests not counted" if row["completed"] is None else f"{row['completed']} requests"
-    rates = f"asked {_cell(row['asked_rps'])} RPS, got {_cell(row['achieved_rps'])}"
-    return f"{row['file']} {row['run']}: {row['kind']}, {requests}, {row['failed']} failed, {rates}"
-
-
-def _middle(values: Sequence[float | None]) -> float | None:
-    from statistics import median
-
-    known = [value for value in values if value is not None]
-    return _rounded(median(known)) if known else None
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.7g}")
-
-
-def _table(summary: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Any:
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    from provisioner.report.plain import plain
-
-    origin = "" if summary["origin"] == "measured" else f" ({summary['origin']}, not measured)"
-    errors = [
-        f"{phase} {summary[f'{phase}_fit_mape']:.2%}"
-        for phase in ("prefill", "decode")
-        if summary[f"{phase}_fit_mape"] is not None
-    ]
-    lines = [
-        f"{summary['profile']}{origin}: {summary['prefill_rows']} prefill and {summary['decode_rows']} decode times",
-        *([f"mean error of the fit on its own points: {', '.join(errors)}"] if errors else []),
-        *([f"written to {summary['written']}"] if summary["written"] else ["not written: no --out"]),
-    ]
-    text = Text("\n".join(lines))
-    if not rows:
-        return text
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Run", overflow="fold")
-    for column in ("Asked", "RPS", "Done", "Failed", "Zeros", "TTFT", "TPOT", "Batch", "Rows"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        ways = f"{row['prefill_rows']}+{row['decode_rows']}"
-        numbers = [row["asked_rps"], row["achieved_rps"], row["completed"], row["failed"], row["zeros"]]
-        times = [None if row[name] is None else row[name] * 1e3 for name in ("ttft_s", "tpot_s")]
-        cells = [_cell(each) for each in (*numbers, *times, row["batch"])]
-        table.add_row(plain(f"{row['file']} {row['run'] or row['kind']}"), *cells, ways)
-    table.caption = "TTFT and TPOT in ms; Asked and RPS in requests per second; Rows of prefill + decode times"
-    table.caption_justify = "left"
-    return Group(table, text)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else f"{value:.4g}" if isinstance(value, float) else str(value)

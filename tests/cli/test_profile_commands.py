@@ -144,3 +144,17 @@ def test_an_estimate_needs_a_data_sheet(provision: Provision) -> None:
     run = provision("profile", "estimate", "--model", "llama2-70b", "--machine", "dgx-h100-cap", "--tp", "8")
     assert run.code == 2
     assert run.errors[0].startswith("error: machines.dgx-h100-cap.flops_per_s: an estimate needs the data sheet")
+
+
+def test_files_of_several_models_are_told(provision: Provision, folder: Path) -> None:
+    (folder / "one.json").write_text(json.dumps(shapes.vllm()))
+    (folder / "two.json").write_text(json.dumps(shapes.vllm(model_id="another/model")))
+    run = provision("profile", "import", "one.json", "two.json", *TARGET)
+    assert "the files are of 2 models: another/model, some/model" in run.err
+
+
+def test_a_batch_by_littles_law_is_told(provision: Provision, bench: Path) -> None:
+    """0.4 requests a second that decode for 150 x 32 ms: 1.92; 0.8 and 34 ms: 4.08."""
+    run = provision("profile", "import", bench.name, *TARGET, "--batch", "concurrency", "--json")
+    assert [each["batch"] for each in run.answer["runs"]] == [None, 2, 4]
+    assert "bench.json concurrency 4: a batch of 4 is taken" in run.err

@@ -21,7 +21,6 @@ from provisioner.errors import Fault, InputError
 from provisioner.perf.points import MIN_SECONDS, Key, Points
 from provisioner.perf.results.run import Run, Seen
 
-CONTRADICTION = 0.25
 RATE_SHORTFALL = 0.05
 """An achieved rate this much below the one asked is worth a remark."""
 
@@ -76,7 +75,7 @@ def to_points(runs: Sequence[Run], target: Key, batches: Batches = None) -> Impo
         found = [_row(seen, place, given.get(number)) for seen, place in zip(run.seen, alone[number], strict=True)]
         kept = [row for row in found if not (np.isnan(row[3]) and np.isnan(row[4]))]
         rows += kept
-        accounts.append(_account(run, kept, given.get(number)))
+        accounts.append(_account(run, kept, given.get(number), is_guessed=batches == "concurrency"))
     if not rows:
         raise InputError(
             Fault(
@@ -120,7 +119,7 @@ def _alone(run: Run) -> list[tuple[bool, bool]]:
 
 def _needs_batch(run: Run, alone: Sequence[tuple[bool, bool]]) -> bool:
     return any(
-        not to_the_end and seen.batch is None and _tpot_s(seen) is not None
+        not to_the_end and seen.batch is None and seen.decode_s is not None
         for seen, (_, to_the_end) in zip(run.seen, alone, strict=True)
     )
 
@@ -159,7 +158,7 @@ def _row(seen: Seen, alone: tuple[bool, bool], batch: int | None) -> Row:
     """Tokens, batch, and the two times, NaN where not measured."""
     until_first, to_the_end = alone
     size = 1 if to_the_end else seen.batch or batch
-    decode_s = _tpot_s(seen) if size else None
+    decode_s = seen.decode_s if size else None
     prefill_s = seen.ttft_s if until_first else None
     if until_first and not to_the_end and prefill_s is not None:
         size, decode_s = 1, None  # one row has one batch: that of the prompt, which was alone
@@ -172,31 +171,23 @@ def _row(seen: Seen, alone: tuple[bool, bool], batch: int | None) -> Row:
     )
 
 
-def _tpot_s(seen: Seen) -> float | None:
-    return seen.implied_tpot_s if _is_contradicted(seen) or seen.tpot_s is None else seen.tpot_s
-
-
-def _is_contradicted(seen: Seen) -> bool:
-    if seen.tpot_s is None or seen.implied_tpot_s is None:
-        return False
-    return abs(seen.tpot_s / seen.implied_tpot_s - 1) > CONTRADICTION
-
-
 def _or_nan(seconds: float | None) -> float:
     return seconds if seconds is not None and seconds >= MIN_SECONDS else np.nan
 
 
-def _account(run: Run, rows: Sequence[Row], batch: int | None) -> Account:
+def _account(run: Run, rows: Sequence[Row], batch: int | None, *, is_guessed: bool) -> Account:
     prefill = sum(not np.isnan(row[3]) for row in rows)
     decode = sum(not np.isnan(row[4]) for row in rows)
     remarks = [*run.notes]
-    contradicted = [seen for seen in run.seen if _is_contradicted(seen)]
+    contradicted = [seen for seen in run.seen if seen.is_contradicted]
     if contradicted:
         seen = contradicted[0]
         times = (
             f"{(seen.tpot_s or 0) * 1e3:.4g} ms, but E2E, TTFT and lengths imply {(seen.implied_tpot_s or 0) * 1e3:.4g}"
         )
         remarks.append(f"the file's TPOT is {times} ms, which is taken ({len(contradicted)} times)")
+    if batch is not None and is_guessed:
+        remarks.append(f"a batch of {batch} is taken: the requests decoding at a time on average, by Little's law")
     if run.zeros:
         remarks.append(f"{run.zeros} times of 0 were not measured and are left out")
     if run.failed:

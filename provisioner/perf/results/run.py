@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+CONTRADICTION = 0.25
+"""A tool's TPOT this far from what E2E, TTFT and lengths imply is of something else."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
@@ -26,6 +29,18 @@ class Seen:
     batch: float | None = None
     """Requests in the engine's batch, where the file tells."""
     line: int | None = None
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the tool's TPOT is far from its definition: it counts chunks for tokens, or the first token too."""
+        if self.tpot_s is None or self.implied_tpot_s is None:
+            return False
+        return abs(self.tpot_s / self.implied_tpot_s - 1) > CONTRADICTION
+
+    @property
+    def decode_s(self) -> float | None:
+        """TPOT to go by: the tool's, unless there is none or it is contradicted."""
+        return self.implied_tpot_s if self.tpot_s is None or self.is_contradicted else self.tpot_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
