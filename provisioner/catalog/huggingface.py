@@ -109,8 +109,8 @@ class _Config:
             key, value = number("qk_nope_head_dim") + rotary, number("v_head_dim")
             return {
                 **fields,
-                "kv_heads": heads,
-                "head_dim": value,
+                "kv_heads": 1,
+                "head_dim": rank + rotary,
                 "kv_elements": rank + rotary,
                 "attention_flops": 2 * layers * heads * (key + value),
             }

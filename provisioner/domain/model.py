@@ -27,7 +27,7 @@ class Model(Value):
 
     With grouped-query attention `kv_heads` is smaller than the number of query heads, and the
     KV-cache shrinks with it: Llama2-70B keeps 8 heads of 64. Multi-head latent attention keeps one
-    compressed vector for all heads: `kv_elements`.
+    compressed vector for all heads: `kv_elements`, with one KV head.
     """
 
     name: str = Field(min_length=1, max_length=80)
@@ -54,9 +54,14 @@ class Model(Value):
         elements = self.kv_elements or 2 * self.kv_heads * self.head_dim
         return (self.kv_layers or self.layers) * elements * self.bytes_per_element
 
-    def kv_capacity_tokens(self, machine: Machine) -> float:
-        """Tokens of KV-cache that fit beside the weights; negative where the weights do not fit."""
-        return (machine.hbm_bytes * machine.usable_memory_fraction - self.weights_bytes) / self.kv_bytes_per_token
+    def kv_capacity_tokens(self, machine: Machine, tensor_parallel: int = 1) -> float:
+        """Tokens of KV-cache that fit beside the weights; negative where the weights do not fit.
+
+        GPUs share the KV heads out; beyond one GPU a head, they hold copies.
+        """
+        copies = max(1.0, tensor_parallel / self.kv_heads)
+        room_bytes = machine.hbm_bytes * machine.usable_memory_fraction - self.weights_bytes
+        return room_bytes / (self.kv_bytes_per_token * copies)
 
     def flops(self, tokens: float, pairs: float) -> float:
         """FLOPs of an iteration over so many tokens, which attend to `pairs` tokens of context in all."""

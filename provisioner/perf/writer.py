@@ -21,7 +21,7 @@ def to_csv(profiles: Iterable[Points], remarks: Iterable[str] = ()) -> str:
     """
     text = io.StringIO()
     for remark in remarks:
-        text.write(f"# {' '.join(remark.split())}\n")
+        text.write(f"# {''.join(c if c.isprintable() else ' ' for c in ' '.join(remark.split()))}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((*COLUMNS, "origin"))
     for points in profiles:

@@ -130,12 +130,12 @@ class Network:
             If the model's weights do not fit a machine.
         """
         for machine in design.instances:
-            _check_weights_fit(model, machine)
+            _check_weights_fit(model, machine, design.tensor_parallel)
         models = [performance[machine.name] for machine in design.instances]
         homes = (MIXED,) if design.is_mixed else (PROMPT, TOKEN)
         rows = np.zeros(len(design.instances), MACHINE).view(np.recarray)
         for row, machine, home in zip(rows, design.instances, homes, strict=True):
-            capacity = model.kv_capacity_tokens(machine)
+            capacity = model.kv_capacity_tokens(machine, design.tensor_parallel)
             row.home = home
             row.kv_capacity = int(capacity)
             strict = design.scheduling.strict_room
@@ -218,8 +218,8 @@ def simulate(
     return network.simulate(cluster.prompt_machines, cluster.token_machines, trace, failures)
 
 
-def _check_weights_fit(model: Model, machine: Machine) -> None:
-    if model.kv_capacity_tokens(machine) < 1:
+def _check_weights_fit(model: Model, machine: Machine, tensor_parallel: int) -> None:
+    if model.kv_capacity_tokens(machine, tensor_parallel) < 1:
         usable_bytes = machine.hbm_bytes * machine.usable_memory_fraction
         raise InputError(
             Fault(

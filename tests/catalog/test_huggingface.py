@@ -155,6 +155,25 @@ def test_gpt_oss(tmp_path: Path, values: dict[str, Any], gib: float, active: flo
     assert found.active_parameters == pytest.approx(active, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("values", "parallel", "copies"),
+    [
+        (LLAMA3_70B, 8, 1),  # a head each
+        (LLAMA3_70B, 16, 2),
+        (QWEN25_7B, 8, 2),  # four heads
+        (DEEPSEEK, 8, 8),  # one compressed vector, which every GPU needs
+    ],
+)
+def test_gpus_beyond_the_heads_hold_copies(
+    tmp_path: Path, values: dict[str, Any], parallel: int, copies: float
+) -> None:
+    """As engines do: vLLM and SGLang replicate KV heads beyond tensor parallelism, and the latent cache of MLA."""
+    found, machine = model(tmp_path, values), Catalog.open().machine("dgx-h100")
+    roomy = machine.model_copy(update={"hbm_bytes": 10 * machine.hbm_bytes})
+    whole = found.kv_capacity_tokens(roomy)
+    assert found.kv_capacity_tokens(roomy, parallel) == pytest.approx(whole / copies)
+
+
 def test_deepseek_activates_37_billion_with_the_embedding(tmp_path: Path) -> None:
     active = model(tmp_path, DEEPSEEK).active_parameters
     assert active is not None
@@ -239,6 +258,17 @@ def test_what_is_no_configuration(tmp_path: Path, content: bytes) -> None:
     document = read_config(file)
     assert document.value is None
     assert len(document.faults) == 1
+
+
+@given(st.data())
+def test_damaged_bytes_of_a_configuration(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    content = bytearray(json.dumps(GPT_OSS_20B).encode())
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), min_size=1, max_size=4)):
+        content[place] = data.draw(st.integers(0, 255))
+    file = tmp_path_factory.mktemp("models") / "config.json"
+    file.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
+    document = read_config(file)
+    assert (document.value is None) == bool(document.faults)
 
 
 JUNK = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just([]), st.just({}))

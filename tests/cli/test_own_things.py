@@ -104,3 +104,15 @@ def test_slowdowns_name_the_reference_they_lack(provision: Provision, mine: tupl
     run = provision("simulate", "--design", "instance", "--cluster", "2", *arguments)
     assert run.code == 2
     assert "llama-8b/dgx-a100/tp8" in run.err
+
+
+def test_slowdowns_may_be_against_another_parallelism(provision: Provision) -> None:
+    """Four GPUs take longer for a prompt alone than eight, so the same TTFTs are smaller slowdowns."""
+    asked = ("simulate", "--design", "HH", "--cluster", "3,1", "--model", "llama2-70b", *TINY, "--json")
+    eight, four = (
+        provision(*asked, "--set", f"slos.splitwise.reference_tensor_parallel={number}").answer for number in (8, 4)
+    )
+    pairs = zip(eight["slos"], four["slos"], strict=True)
+    ttfts = [(a["value"], b["value"]) for a, b in pairs if a["metric"] == "ttft"]
+    assert len(ttfts) == 3
+    assert all(of_four < of_eight for of_eight, of_four in ttfts)

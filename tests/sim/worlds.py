@@ -18,7 +18,9 @@ from provisioner.sim.kernel import run_events
 from provisioner.sim.state import REQUEST, World, make_world
 
 KV_BYTES = 2
-MODEL = Model(name="tiny", layers=1, hidden=1, kv_heads=1, head_dim=1, bytes_per_element=1, weights_bytes=2)
+MODEL = Model(
+    name="tiny", layers=1, hidden=1, kv_heads=8, head_dim=1, kv_elements=2, bytes_per_element=1, weights_bytes=2
+)
 AMPLE = 10**12
 """More tokens of KV-cache than any test uses."""
 INSTANT = 1e15

@@ -94,8 +94,9 @@ def _summary(record: Fields, source: Source) -> Run:
         file=source.file,
         kind=SUMMARY,
         line=record.line,
-        model=models[0] if isinstance(models, list) and models and isinstance(models[0], str) else None,
-        concurrency=load.count("concurrency"),
+        model=models[0][:80] if isinstance(models, list) and models and isinstance(models[0], str) else None,
+        # With a rate the load is open, whatever bound on the concurrency is echoed beside it.
+        concurrency=None if "request_rate" in load else load.count("concurrency"),
         asked_rps=load.rate("request_rate"),
         achieved_rps=achieved(completed, duration_s, record.part("request_throughput").count("avg")),
         duration_s=duration_s,

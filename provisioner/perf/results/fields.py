@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from provisioner.errors import FaultList
+from provisioner.errors import SHOWN_CHARACTERS, FaultList
 from provisioner.perf.points import MAX_COUNT, MAX_SECONDS
 from provisioner.perf.results.source import MAX_RECORDS
 
@@ -74,9 +74,9 @@ class Fields:
         ]
 
     def text(self, name: str) -> str | None:
-        """A text; None for anything else."""
+        """A text, up to 80 characters of it; None for anything else."""
         value = self._values.get(name)
-        return value if isinstance(value, str) and value.strip() else None
+        return value[:SHOWN_CHARACTERS] if isinstance(value, str) and value.strip() else None
 
     def seconds(self, name: str, unit: str = "s") -> float | None:
         """A time in seconds: finite and not negative. 0 stands for itself; who counts zeros is the caller."""
