@@ -64,7 +64,7 @@ def to_points(runs: Sequence[Run], target: Key, batches: Batches = None) -> Impo
     Raises
     ------
     InputError
-        If a batch is needed and not given, or no time was measured at all.
+        If a batch is needed and not given, or given and not needed, or no time was measured at all.
     """
     alone = [_alone(run) for run in runs]
     needing = [number for number, run in enumerate(runs) if _needs_batch(run, alone[number])]
@@ -126,9 +126,10 @@ def _needs_batch(run: Run, alone: Sequence[tuple[bool, bool]]) -> bool:
 
 def _batches(runs: Sequence[Run], batches: Batches) -> list[int]:
     """The batch of each run that needs one."""
-    if not runs:
-        return []
-    if batches == "concurrency":
+    if not runs and isinstance(batches, tuple):
+        problem = "no run needs a batch: its requests were alone, or the file tells"
+        raise InputError(Fault(problem=problem, field="--batch", value=",".join(map(str, batches))))
+    if batches == "concurrency" or not runs:
         return [_by_littles_law(run) for run in runs]
     if batches is not None and len(batches) in (1, len(runs)):
         return [*batches] * (len(runs) if len(batches) == 1 else 1)

@@ -41,6 +41,12 @@ def test_under_load_there_is_no_prefill_time_and_the_batch_must_be_given(read: R
     assert rows(to_points(runs, TARGET, (24,))) == approx((500, 24, 101, None, 0.01))
 
 
+def test_a_batch_that_nothing_needs_is_not_ignored(read: Read) -> None:
+    with pytest.raises(InputError, match="no run needs a batch"):
+        to_points(read(shapes.vllm()), TARGET, (8,))
+    assert len(to_points(read(shapes.vllm()), TARGET, "concurrency").points) == 1
+
+
 def test_a_low_rate_is_no_concurrency_of_one(read: Read) -> None:
     """Requests at random times meet now and then, and the file does not say which."""
     imported = to_points(read(shapes.sglang(request_rate=0.001)), TARGET, (1,))
