@@ -64,7 +64,6 @@ def validate(
     """Print the mean absolute percentage error on held-out rows, and name cells and ranges not to be relied on."""
     from provisioner.cli import output
     from provisioner.cli.console import note
-    from provisioner.cli.question import open_catalog
     from provisioner.perf import read_points, validate
     from provisioner.perf.coverage import remarks
     from provisioner.perf.validate import axis_errors
@@ -73,7 +72,7 @@ def validate(
     from provisioner.report.figures import choice
 
     output.check(outputs)
-    file = open_catalog(inputs).find_file("profiles", measurements)
+    file = _file_of(inputs, measurements)
     profiles = list(read_points(file).values())
     result = validate(profiles, splits=splits, seed=seed)
     rows = shown.validation_rows(result)
@@ -107,7 +106,6 @@ def fit_profile(
     """Fit the performance models; measured against fitted times go to --csv."""
     from provisioner.cli import output
     from provisioner.cli.console import note
-    from provisioner.cli.question import open_catalog
     from provisioner.perf import fit, read_points
     from provisioner.perf.compared import compare
     from provisioner.perf.coverage import remarks
@@ -119,7 +117,7 @@ def fit_profile(
     from provisioner.report.sink import write
 
     output.check(outputs, out=out)
-    file = open_catalog(inputs).find_file("profiles", measurements)
+    file = _file_of(inputs, measurements)
     profiles = list(read_points(file).values())
     models = [fit(points) for points in profiles]
     compared = [compare(points, model) for points, model in zip(profiles, models, strict=True)]
@@ -148,6 +146,14 @@ def fit_profile(
         ),
         figures=lambda: choice.of_points(profiles, file.stem),
     )
+
+
+def _file_of(inputs: Inputs, measurements: str) -> Path:
+    """A file by its path, or a profile set by its name."""
+    from provisioner.cli.question import open_catalog
+
+    file = Path(measurements)
+    return file if file.suffix else open_catalog(inputs).find_file("profiles", measurements)
 
 
 def _parts(name: str) -> tuple[str, str, int]:
