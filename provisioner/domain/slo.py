@@ -86,7 +86,7 @@ class SloSet(Value):
     name: str = Field(min_length=1, max_length=80)
     reference_machine: str = "dgx-a100"
     reference_tensor_parallel: int = Field(default=8, ge=1, le=1024)
-    limits: tuple[Limit, ...] = Field(default=(), max_length=100)
+    limits: tuple[Limit, ...] = Field(default=(), min_length=1, max_length=100)
     goodput: Goodput | None = None
     tbt_counts_first_token: bool = False
     """Divide by `output_tokens` instead of `output_tokens - 1` (the paper's simulator)."""

@@ -91,7 +91,7 @@ def test_a_fault_in_a_list_names_its_entry(write: Write, lines: Lines, limit: st
 
 
 OTHERS = {
-    "limits: []": "s.yaml: gives neither limits nor a goodput",
+    "limits: []": "s.yaml:1: limits: must not be empty (got a list); allowed: a list",
     "limits: fast": "s.yaml:1: limits: must be a list (got 'fast'); allowed: a list",
     "limits:\n- {metric: e2e, percentile: 50, limit: 1}\n- {metric: e2e, percentile: 50, limit: 2}":
         "s.yaml: the same metric and percentile is limited twice",
