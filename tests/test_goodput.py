@@ -27,7 +27,7 @@ TIMES = Latencies(
 
 
 def values(limits: tuple[Limit, ...] = (), goodput: Goodput | None = None, since_s: float = 0.0) -> tuple[float, ...]:
-    slo = SloSet(name="s", limits=limits, goodput=goodput)
+    slo = SloSet(name="s", goodput=goodput, **({"limits": limits} if limits else {}))
     return Yardstick(slo, TRACE, performance(), since_s).values_of(TIMES)
 
 
