@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from provisioner.cli.options import Outputs, Question, shared
+from provisioner.errors import Fault, InputError
 
 EXAMPLE = "Example: provision simulate --design HH --cluster 27,3 --target-rps 70 --depth"
 
@@ -22,6 +23,10 @@ def simulate(
     requests: Annotated[
         Path | None, typer.Option(help="Write a CSV of every request of the first replication.", metavar="FILE")
     ] = None,
+    trace_events: Annotated[
+        Path | None, typer.Option(help="Write a timeline of every machine, for Perfetto.", metavar="FILE.json")
+    ] = None,
+    trace_window: Annotated[str, typer.Option(help="Seconds of it that are written.", metavar="FROM:TO")] = "0:10",
     in_depth: Annotated[
         bool, typer.Option("--depth", help="Show utilisation, batch sizes, memory and queues.")
     ] = False,
@@ -29,13 +34,14 @@ def simulate(
     """Simulate one cluster, judge it against every SLO, and look into it."""
     from provisioner.cli import output
 
-    output.check(outputs, requests=requests)
+    output.check(outputs, requests=requests, trace_events=trace_events)
+    window = _window(trace_window)
     from rich.console import Group
 
     from provisioner.cli.console import note, progress
     from provisioner.cli.question import parse_cluster, prepare_one
     from provisioner.depth import request_rows
-    from provisioner.report import answer, table
+    from provisioner.report import answer, table, timeline
     from provisioner.report import depth as deep
     from provisioner.report.figures import choice
     from provisioner.report.sink import write
@@ -47,11 +53,18 @@ def simulate(
         evaluation = judge.evaluate(parsed, whole=True)
         first = judge.simulate(parsed)
     depth = judge.depth(first)
+    title = f"{parsed.design.name} {parsed.label}, {setting.title}"
     for text in evaluation.warnings:
         note(text, quiet=question.quiet)
     if requests is not None:
         write(requests, answer.table_csv(request_rows(first)), "--requests")
-    title = f"{parsed.design.name} {parsed.label}, {setting.title}"
+    if trace_events is not None:
+        names = timeline.machine_names([pool.name for pool in depth.pools], first.pool_sizes)
+        write(
+            trace_events,
+            timeline.to_json(judge.record(parsed), names, timeline.Window(*window), title),
+            "--trace-events",
+        )
     shown = table.of_evaluation(evaluation, title)
     output.hand_out(
         outputs,
@@ -63,3 +76,22 @@ def simulate(
     )
     if not evaluation.is_feasible:
         raise typer.Exit(3)
+
+
+def _window(text: str) -> tuple[float, float]:
+    """`20:25` as seconds.
+
+    Raises
+    ------
+    InputError
+        If it is no such span.
+    """
+    from provisioner.cli.ranges import as_number
+
+    ends = [as_number(part) for part in text.split(":")]
+    match ends:
+        case [float(start_s), float(end_s)] if 0 <= start_s < end_s:
+            return start_s, end_s
+    raise InputError(
+        Fault(problem="not a window", field="--trace-window", value=text, allowed="FROM:TO in seconds, as 20:25")
+    )

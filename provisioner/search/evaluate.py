@@ -23,7 +23,7 @@ from provisioner.search.notebook import Tabular
 from provisioner.search.precision import FIRST_FRESH_SEED, FRESH_SEEDS, Precision
 from provisioner.search.rows import row, status_of
 from provisioner.search.scenario import Scenario
-from provisioner.sim import Network, Simulation
+from provisioner.sim import Network, Recording, Simulation
 
 STEADY_GROWTH = 0.05
 """A backlog that grows by more than this share of the arrivals is not one that a longer trace would forgive."""
@@ -158,6 +158,11 @@ class Judge:
         """Simulate one replication of the scenario."""
         trace = self.scenario.trial(replication).trace
         return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures)
+
+    def record(self, cluster: Cluster, replication: int = 0) -> Recording:
+        """Simulate one replication of the scenario, and keep every run and transfer."""
+        trace = self.scenario.trial(replication).trace
+        return self._network.record(cluster.prompt_machines, cluster.token_machines, trace, self.failures)
 
     def depth(self, simulation: Simulation) -> Depth:
         """Look into a simulation of one of the design's clusters."""

@@ -28,6 +28,9 @@ class Tabular:
     def summary(self) -> str:
         """The result in a sentence."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary()}>"
+
     def to_frame(self) -> pd.DataFrame:
         """The rows as a pandas DataFrame, which the extra `notebook` brings.
 

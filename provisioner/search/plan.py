@@ -30,7 +30,7 @@ class Certificate:
     """Better clusters that passed, but not on enough of the fresh seeds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan(Tabular):
     """The best cluster found, or the nearest miss.
 
@@ -70,7 +70,7 @@ class Plan(Tabular):
         return f"{self.status}: {found} at {self.best.rate_rps:.4g} requests/s; {self.reason or self.certificate.text}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Front(Tabular):
     """Clusters of which none is better than another in everything."""
 

@@ -16,6 +16,7 @@ from provisioner.sim.failure import fail
 from provisioner.sim.heap import pop
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import unlink
+from provisioner.sim.log import note_transfer
 from provisioner.sim.queueing import queue_decode, queue_prompt
 from provisioner.sim.routing import route
 from provisioner.sim.running import count_time, finished_decode
@@ -48,6 +49,7 @@ def _end_transfer(world: World, number: int, now: float) -> None:
         send(world, number, now)
         return
     request.is_sending = False
+    note_transfer(world, number, now)
     source = world.machines[request.prompt_machine]
     kv_tokens = request.prompt_tokens + world.rules.first_token_kv
     decode = len(world.requests) + number

@@ -24,7 +24,7 @@ from provisioner.domain.trace import Floats, Ints, RequestTrace
 from provisioner.errors import Fault, InputError
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim.kernel import run_events
-from provisioner.sim.state import MACHINE, MIXED, PROMPT, REQUEST, TOKEN, Records, Rules, Timing, make_world
+from provisioner.sim.state import MACHINE, MIXED, PROMPT, REQUEST, TOKEN, Records, Rules, Timing, World, make_world
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -109,6 +109,28 @@ class Simulation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """A simulation with every run and every transfer of a KV-cache, in the order in which they end."""
+
+    simulation: Simulation
+    log: Records
+    """Records of `state.ENTRY`."""
+
+    @property
+    def end_s(self) -> float:
+        """When the last thing happened."""
+        return self.simulation.end_s
+
+    def runs_of(self, machine: int) -> Records:
+        """The runs of one machine: batches kept through so many equal iterations."""
+        return self.log[(self.log.machine == machine) & (self.log.request < 0)]
+
+    def transfers_to(self, machine: int) -> Records:
+        """The KV-caches that were sent to one machine."""
+        return self.log[(self.log.machine == machine) & (self.log.request >= 0)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Network:
     """A design serving a model, ready to be simulated with any number of machines."""
 
@@ -159,9 +181,34 @@ class Network:
         InputError
             If a machine fails that there is not.
         """
+        counts = self._counts(prompt_machines, token_machines)
+        world = self._world(counts, trace, failures)
+        run_events(world)
+        return self._result(world, counts, trace)
+
+    def record(
+        self, prompt_machines: int, token_machines: int, trace: RequestTrace, failures: Failures | None = None
+    ) -> Recording:
+        """Simulate again, and keep every run and transfer: there are no more of them than events.
+
+        Parameters and errors as for `simulate`.
+        """
+        events = self.simulate(prompt_machines, token_machines, trace, failures).events
+        counts = self._counts(prompt_machines, token_machines)
+        world = self._world(counts, trace, failures, log_room=events + sum(counts))
+        run_events(world)
+        return Recording(self._result(world, counts, trace), world.log[: int(world.clock[0].logged)])
+
+    def _counts(self, prompt_machines: int, token_machines: int) -> tuple[int, ...]:
+        """Simulated machines of each pool."""
         each = self.design.instances_per_unit
         given = (prompt_machines,) if self.design.is_mixed else (prompt_machines, token_machines)
-        counts = tuple(each * count for count in given)
+        return tuple(each * count for count in given)
+
+    def _world(
+        self, counts: tuple[int, ...], trace: RequestTrace, failures: Failures | None, log_room: int = 0
+    ) -> World:
+        each = self.design.instances_per_unit
         if failures is not None:
             failures = failures.of_parts(each)
         machines = np.repeat(self.machine_rows, counts).view(np.recarray)
@@ -177,9 +224,10 @@ class Network:
                     allowed=f"numbers up to {len(machines) // each - 1}",
                 )
             )
-        world = make_world(self.rules, self.timing, requests, machines, failures)
-        run_events(world)
-        clock = world.clock[0]
+        return make_world(self.rules, self.timing, requests, machines, failures, log_room=log_room)
+
+    def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
+        requests, machines, clock = world.requests, world.machines, world.clock[0]
         return Simulation(
             trace=trace,
             first_token_s=requests.first_token_s.copy(),

@@ -6,6 +6,7 @@ from provisioner.sim.batching import choose_batch
 from provisioner.sim.heap import pop, push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
+from provisioner.sim.log import note_run
 from provisioner.sim.routing import give_back
 from provisioner.sim.state import LISTS, World
 from provisioner.sim.timing import decode_base_s, decodes_s, decodes_within, prefill_s
@@ -105,6 +106,7 @@ def count_time(world: World, number: int, now: float) -> None:
     """Enter a run that ends now among the times spent at each batch size."""
     machine = world.machines[number]
     world.batch_time_s[machine.home, machine.prompts + machine.decodes] += now - machine.start_s
+    note_run(world, number, now)
 
 
 @jit

@@ -123,8 +123,26 @@ CLOCK = np.dtype(
         ("events", "i8"),
         ("iterations", "i8"),
         ("retrying", "i8"),  # transfers to be tried again
+        ("logged", "i8"),  # entries of the log
         ("end_s", "f8"),  # the last event
     ]
+)
+
+
+ENTRY = np.dtype(
+    [
+        ("machine", "i8"),
+        ("request", "i8"),  # whose KV-cache was sent to the machine; -1 for a run
+        ("start_s", "f8"),
+        ("end_s", "f8"),
+        ("prompts", "i8"),  # of the machine's batch
+        ("prompt_tokens", "i8"),
+        ("decodes", "i8"),
+        ("iterations", "i8"),
+        ("waiting", "i8"),  # tasks in its queues at the end
+        ("used_kv", "i8"),  # KV-cache that it holds at the end, in tokens, before what has finished is freed
+    ],
+    align=True,
 )
 
 
@@ -183,10 +201,18 @@ class World(NamedTuple):
     """Tasks being sorted, and machines that are ready."""
     batch_time_s: NDArray[np.float64]
     """(pools, requests + 1): seconds spent in batches of each size, by the machine's own pool."""
+    log: Records
+    """Runs and transfers as they end, as far as there is room."""
 
 
 def make_world(
-    rules: Rules, timing: Timing, requests: Records, machines: Records, failures: Failures | None = None
+    rules: Rules,
+    timing: Timing,
+    requests: Records,
+    machines: Records,
+    failures: Failures | None = None,
+    *,
+    log_room: int = 0,
 ) -> World:
     """The empty state at time 0, with room for every task: nothing is allocated while the kernel runs.
 
@@ -221,4 +247,5 @@ def make_world(
         chosen=np.zeros(largest_batch + 1, np.int32),
         scratch=np.zeros(2 * n + m, np.int32),
         batch_time_s=np.zeros((3, largest_batch + 1)),
+        log=np.zeros(log_room, ENTRY).view(np.recarray),
     )

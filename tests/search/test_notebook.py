@@ -66,3 +66,8 @@ def test_a_long_table_is_cut_and_misses_are_marked() -> None:
 def test_nothing_found_is_told() -> None:
     nothing = Plan(status="infeasible", best=None, evaluations=(), certificate=CERTIFICATE, reason="no <cluster>")
     assert nothing._repr_html_() == "<p><b>infeasible: no &lt;cluster&gt;</b></p>"
+
+
+def test_a_prompt_shows_the_summary_and_not_the_ledger() -> None:
+    assert repr(PLAN).startswith("<Plan: optimal: ")
+    assert len(repr(PLAN)) < 500

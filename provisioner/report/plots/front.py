@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Sheet
 
 from provisioner.report.figures.front import Front, Point
 from provisioner.report.figures.lines import Axis
-from provisioner.report.plots.style import FAINT, INK, MARKERS, colours, set_axis, sheet, text
+from provisioner.report.plots.style import FAINT, INK, MARKERS, colours, legible, set_axis, sheet, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,5 +61,6 @@ def _names(axes: Axes, front: list[Point], by_design: dict[str, str]) -> None:
         is_above = index % 2 == 0
         axes.annotate(
             text(point.name), (point.x, point.y), xytext=(6, 9 if is_above else -9), textcoords="offset points",
-            ha="left" if is_above else "right", va="center", fontsize=8, color=by_design.get(point.design, INK),
+            ha="left" if is_above else "right", va="center", fontsize=8,
+            color=legible(by_design.get(point.design, INK)),
         )  # fmt: skip

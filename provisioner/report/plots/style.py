@@ -8,6 +8,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure as Sheet
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator, PercentFormatter
 
@@ -24,7 +25,8 @@ COLOURS = ("#004488", "#e07b2a", "#007a5a", "#7cc0ec", "#882255", "#b58900", "#1
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[tuple[float, ...] | str, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))  # type: ignore[assignment]
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
-WRAP_AT = 90
+MOST_LIGHT = 0.16
+"""Luminance of text on white: a contrast of five to one."""
 
 _STYLE: dict[str, Any] = {
     "figure.constrained_layout.use": True,
@@ -77,6 +79,14 @@ def colours(count: int) -> list[str]:
     return list(islice(cycle(COLOURS), count))
 
 
+def legible(colour: str) -> str:
+    """The colour, darkened as far as text on white needs."""
+    red, green, blue = to_rgb(colour)
+    light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    share = min(1.0, (MOST_LIGHT / light) ** (1 / 2.2)) if light else 1.0
+    return to_hex((share * red, share * green, share * blue))
+
+
 def set_axis(side: Side, axis: Axis, values: Sequence[float]) -> None:
     """Label and scale one side; few ticks, in plain numbers."""
     side.set_label_text(text(axis.label))
@@ -108,6 +118,6 @@ def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None
     for (x, _, name, colour), height in zip(ordered, heights, strict=True):
         place = to_y((1, height - overflow))[1]
         axes.annotate(
-            text(name), (x, place), xytext=(5, 0), textcoords="offset points", color=colour, va="center", fontsize=8,
-            annotation_clip=False,
+            text(name), (x, place), xytext=(5, 0), textcoords="offset points", color=legible(colour), va="center",
+            fontsize=8, annotation_clip=False,
         )  # fmt: skip
