@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 from rich.console import Console
@@ -21,12 +22,15 @@ from rich.table import Table
 from provisioner.catalog import Catalog
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf import read_profiles
+from provisioner.report.figures import HeatMaps
+from provisioner.report.plots import image
 from provisioner.search import Judge, Precision, Scenario, Workers, minimise
 from provisioner.sim import Network
 from provisioner.traces import Drawn, Poisson, SizeTable, generate
 
 CATALOG = Catalog.open()
 PROFILES = read_profiles(CATALOG.find_file("profiles", "splitwise"))
+REPORT_MB = 6
 MAIN_JOB = ["--design", "HA", "--target-rps", "70", "--minimize", "cost", "--quiet"]
 
 
@@ -92,6 +96,25 @@ def search() -> list[float]:
         return seconds(lambda: minimise([judge], "cost", max_machines=200, workers=workers), 3)
 
 
+def heat_map(cells: int) -> list[float]:
+    judge = Judge(CATALOG.design("HH"), scenario("coding"), Precision(replications=1))
+    with Workers(2) as workers:
+        found = workers.map(
+            judge.evaluate, [judge.cluster(p, t) for p in range(1, cells // 25 + 1) for t in range(1, 26)]
+        )
+    assert len(found) == cells
+    return seconds(lambda: image(HeatMaps.of(found, "HH"), ".png"), 5)
+
+
+def report() -> list[float]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "report.html"
+        times = command("compare", "--target-rps", "70", "--minimize", "cost", "--quiet", "--report", str(file))
+        size_mb = file.stat().st_size / 1e6
+    assert size_mb < REPORT_MB
+    return times
+
+
 def command(*arguments: str, cold: bool = False) -> list[float]:
     times = []
     for _ in range(1 if cold else 3):
@@ -116,6 +139,8 @@ def main() -> None:
         ("provision main job, compiled", command(*MAIN_JOB), "3 s"),
         ("provision main job, first use", command(*MAIN_JOB, cold=True), "40 s"),
         ("provision --help", command("--help"), "0.5 s"),
+        ("heat map of 1,000 cells, drawn", heat_map(1000), "2 s"),
+        ("compare six designs, with a report of at most 6 MB", report(), "-"),
     ):
         middle = median(times)
         shown = f"{middle * 1e3:.2f} ms" if middle < 1 else f"{middle:.2f} s"
