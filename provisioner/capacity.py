@@ -16,7 +16,8 @@ cluster counts, spread over the machine types as favourably as possible: a fract
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -27,9 +28,6 @@ from provisioner.domain.design import Design
 from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
-
-MAX_LOAD = 1e9
-LOAD_BITS = 20
 
 
 def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> Floats:
@@ -57,6 +55,31 @@ def least_prefill_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: 
         inside = (prompt_tokens <= knot) & (knot <= most)
         best = np.where(inside, np.minimum(best, seconds), best)
     return np.asarray(np.maximum(best * min(1.0, model.mixed_factor), 0.0))
+
+
+def least_decode_s(model: PerformanceModel, prompt_tokens: Floats) -> Floats:
+    """(n,) float64: seconds of the fastest iteration in which a request with such a prompt gets a token.
+
+    Alone, or beside the shortest of prompts, whichever the model makes faster; a batch is never faster.
+    """
+    batches = np.concatenate([[1.0], model.decode_batch])
+    alone_s = float(model.decode_s(batches, np.zeros_like(batches)).min())
+    tokens = np.concatenate([[2.0], model.prefill_tokens])
+    mixed_s = model.mixed_factor * float(model.prefill_s(tokens).min())
+    return np.minimum(alone_s + model.gamma_s_per_token * (prompt_tokens + 1), mixed_s)
+
+
+def least_times_s(
+    models: Sequence[PerformanceModel], trace: RequestTrace, scheduling: Scheduling
+) -> tuple[Floats, Floats]:
+    """(n,) float64 each: the least seconds to each request's first token, and from there to its last.
+
+    What it takes alone on the fastest of the machines, without transfer.
+    """
+    prompt = trace.prompt_tokens.astype(np.float64)
+    prefill_s = np.min([least_prefill_s(model, prompt, scheduling) for model in models], axis=0)
+    step_s = np.min([least_decode_s(model, prompt) for model in models], axis=0)
+    return prefill_s, step_s * (trace.output_tokens - 1.0)
 
 
 def prompt_work_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
@@ -131,15 +154,21 @@ class WorkBound:
 
     def load(self, first: float, second: float) -> float:
         """The least share of its time that a cluster of so many machines must work; above 1 it cannot keep up."""
-        low, high = 0.0, 1.0
-        while not self.keeps_up(np.array(first * high), np.array(second * high)):
-            low, high = high, 2 * high
-            if high > MAX_LOAD:
-                return math.inf
-        for _ in range(LOAD_BITS):
-            middle = (low + high) / 2
-            if self.keeps_up(np.array(first * middle), np.array(second * middle)):
-                high = middle
-            else:
-                low = middle
-        return high
+        if self.total_s <= 0:
+            return 0.0
+        first_span_s, second_span_s = first * self.span_s, second * self.span_s
+
+        def share(item: int) -> float:
+            """Of its time that the first pool needs for the items up to this one."""
+            return float(self.first_s[item]) / first_span_s
+
+        def left_s(item: int) -> float:
+            """What the second pool cannot do of the others in that share of its time: less from item to item."""
+            return float(self.total_s - self.saved_s[item]) - second_span_s * share(item)
+
+        item = max(1, bisect_left(range(len(self.first_s)), True, key=lambda item: left_s(item) <= 0))
+        part = left_s(item - 1) / max(left_s(item - 1) - left_s(item), math.ulp(0.0))
+        load = share(item - 1) + part * (share(item) - share(item - 1))
+        return (
+            min(load, 1.0) if self.keeps_up(np.array(first), np.array(second)) else max(load, math.nextafter(1.0, 2.0))
+        )

@@ -10,19 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
-from provisioner.domain.slo import Goodput, Metric, Objective, SloSet, Unit
+from provisioner.domain.slo import Goodput, Limit, Metric, Objective, SloSet, Unit
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
-from provisioner.sim.run import Simulation
+from provisioner.sim import Simulation, Stop
 
 Verdict = Literal["met", "missed", "uncertain"]
 LEAST_FOR_INTERVAL = 2
+_MEASURES: dict[Metric, int] = {"ttft": 0, "tbt": 1, "e2e": 2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +39,26 @@ class Latencies:
         times: Floats = getattr(self, metric)[counted]
         return times[~np.isnan(times)] if metric == "tbt" else times
 
+    def at_least(self, least: Latencies) -> Latencies:
+        """These times, and the `least` that they can be where they are not known."""
+        pairs = ((getattr(self, name), getattr(least, name)) for name in ("ttft", "tbt", "e2e"))
+        return Latencies(*(np.where(np.isinf(times), floor, times) for times, floor in pairs))
+
 
 def latencies(simulation: Simulation, slo: SloSet) -> Latencies:
     """TTFT, TBT and E2E of each request in seconds."""
     trace = simulation.trace
-    ttft_s = simulation.first_token_s - trace.arrival_s
     e2e_s = simulation.finish_s - trace.arrival_s
-    steps = trace.output_tokens - (0 if slo.tbt_counts_first_token else 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         decode_s = np.where(np.isinf(e2e_s), np.inf, simulation.finish_s - simulation.first_token_s)
-        tbt_s = np.where(trace.output_tokens > 1, decode_s / steps, np.nan)
-    return Latencies(ttft_s, tbt_s, e2e_s)
+    return Latencies(simulation.first_token_s - trace.arrival_s, time_between_tokens_s(decode_s, trace, slo), e2e_s)
+
+
+def time_between_tokens_s(decode_s: Floats, trace: RequestTrace, slo: SloSet) -> Floats:
+    """(n,) float64: TBT where requests take so long from the first token to the last; NaN for one output token."""
+    tokens = trace.output_tokens - (0 if slo.tbt_counts_first_token else 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(trace.output_tokens > 1, decode_s / tokens, np.nan)
 
 
 def alone(trace: RequestTrace, reference: PerformanceModel, slo: SloSet) -> Latencies:
@@ -63,17 +73,18 @@ def alone(trace: RequestTrace, reference: PerformanceModel, slo: SloSet) -> Late
     return Latencies(ttft_s, tbt_s, ttft_s + (output - 1) * tbt_s)
 
 
-def percentile(values: Floats, percent: float) -> float:
-    """The percentile by linear interpolation, as numpy's, but with infinite values; NaN for no values."""
+def percentiles(values: Floats, percents: Sequence[float]) -> list[float]:
+    """The percentiles by linear interpolation, as numpy's, but with infinite values; NaN for no values."""
     if len(values) == 0:
-        return float("nan")
-    place = percent * (len(values) - 1) / 100
-    low = int(place)
-    high = min(low + 1, len(values) - 1)
-    ordered = np.partition(values, (low, high))
-    if place == low or np.isinf(ordered[low]):
-        return float(ordered[low])
-    return float(ordered[low] + (ordered[high] - ordered[low]) * (place - low))
+        return [math.nan] * len(percents)
+    places = np.array(percents) * (len(values) - 1) / 100
+    low = places.astype(np.int64)
+    high = np.minimum(low + 1, len(values) - 1)
+    ordered = np.partition(values, np.unique(np.concatenate([low, high])))
+    with np.errstate(invalid="ignore"):
+        between = ordered[low] + (ordered[high] - ordered[low]) * (places - low)
+    exact = (places == low) | np.isinf(ordered[low])
+    return [float(value) for value in np.where(exact, ordered[low], between)]
 
 
 class Yardstick:
@@ -85,6 +96,9 @@ class Yardstick:
         self._trace = trace
         self._arrival_s = trace.arrival_s
         self.since_s = since_s
+        self._by_kind: dict[tuple[Metric, Unit], list[Limit]] = {}
+        for limit in slo.limits:
+            self._by_kind.setdefault((limit.metric, limit.unit), []).append(limit)
 
     def growth(self, simulation: Simulation, span_s: float) -> float:
         """`backlog_growth` against this trace's requests alone."""
@@ -102,12 +116,13 @@ class Yardstick:
         times = {unit: self._in(unit, seconds) for unit in self.slo.units}
         # Arrivals are in order: what counts is a slice.
         counted = slice(int(np.searchsorted(self._arrival_s, self.since_s if since_s is None else since_s)), None)
-        return tuple(
-            missed_share(objective, times, counted)
-            if isinstance(objective, Goodput)
-            else percentile(times[objective.unit].of(objective.metric, counted), objective.percentile)
-            for objective in self.slo.objectives
-        )
+        found: dict[Objective, float] = {}
+        for (metric, unit), limits in self._by_kind.items():
+            values = percentiles(times[unit].of(metric, counted), [limit.percentile for limit in limits])
+            found |= zip(limits, values, strict=True)
+        if self.slo.goodput is not None:
+            found[self.slo.goodput] = missed_share(self.slo.goodput, times, counted)
+        return tuple(found[objective] for objective in self.slo.objectives)
 
     def _in(self, unit: Unit, seconds: Latencies) -> Latencies:
         """Times in seconds, in a unit."""
@@ -119,6 +134,36 @@ class Yardstick:
                 trace = self._trace
                 return Latencies(seconds.ttft / trace.prompt_tokens, seconds.tbt, seconds.e2e / trace.output_tokens)
         return seconds
+
+    def stop(self, most: Floats) -> Stop:
+        """Stop once a percentile is certain to exceed its value in `most`, in order of the objectives.
+
+        More requests then exceed it than stand above the percentile. A goodput stops nothing.
+        """
+        limits = self.slo.limits
+        counted = np.isfinite(self._unit_s).sum(axis=0)
+        places = [limit.percentile * (count - 1) / 100 for limit, count in zip(limits, counted, strict=True)]
+        return Stop(
+            measure=np.array([_MEASURES[limit.metric] for limit in limits], np.int64),
+            unit_s=self._unit_s,
+            most=most[: len(limits)],
+            left=counted - 1 - np.array(places).astype(np.int64),
+        )
+
+    @cached_property
+    def _unit_s(self) -> Floats:
+        """(n, limits) float64: what each request's seconds are a multiple of, infinite where it does not count."""
+        trace = self._trace
+        table = np.empty((len(trace), len(self.slo.limits)))
+        second = Latencies(*np.ones((3, len(trace))))
+        steps = trace.output_tokens - 1.0
+        # TBT is of the time from the first token to the last, which one token does not have.
+        tokens = np.where(steps > 0, steps + int(self.slo.tbt_counts_first_token), np.inf)
+        for column, limit in enumerate(self.slo.limits):
+            unit_s = 1 / getattr(self._in(limit.unit, second), limit.metric)
+            table[:, column] = unit_s * tokens if limit.metric == "tbt" else unit_s
+        table[trace.arrival_s < self.since_s] = np.inf
+        return table
 
 
 def missed_share(goodput: Goodput, times: Mapping[Unit, Latencies], counted: slice) -> float:
@@ -233,7 +278,7 @@ def interval(values: Floats, confidence: float) -> tuple[float, float] | None:
 @cache
 def student_t(confidence: float, degrees: int) -> float:
     """Half-width of a two-sided interval of Student's t, in standard errors."""
-    return float(stats.t.ppf((1 + confidence) / 2, degrees))
+    return float(special.stdtrit(degrees, (1 + confidence) / 2))
 
 
 def binding(results: Sequence[SloResult]) -> SloResult:

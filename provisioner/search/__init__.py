@@ -1,7 +1,8 @@
 """The search: which cluster serves a workload within its SLOs for the least, and why."""
 
 from provisioner.domain.cluster import Cluster
-from provisioner.search.evaluate import Evaluation, Judge
+from provisioner.search.evaluate import Judge
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import OBJECTIVES, UNITS, Budget, Objective, amount, amounts
 from provisioner.search.maximise import maximise
 from provisioner.search.minimise import minimise

@@ -3,90 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from provisioner.capacity import WorkBound, least_prefill_s
+from provisioner.capacity import WorkBound, least_times_s
 from provisioner.depth import Depth
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
 from provisioner.domain.failures import Failures
-from provisioner.domain.trace import Floats, RequestTrace
-from provisioner.metrics import Latencies, SloResult, binding, slo_results
-from provisioner.perf import PerformanceModel
-from provisioner.perf.points import ORIGINS, Origin
-from provisioner.search.notebook import Tabular
+from provisioner.domain.trace import Floats
+from provisioner.metrics import Latencies, SloResult, binding, latencies, slo_results, time_between_tokens_s
+from provisioner.perf.points import ORIGINS
+from provisioner.search.evaluation import Evaluation, utilization
 from provisioner.search.precision import FIRST_FRESH_SEED, FRESH_SEEDS, Precision
-from provisioner.search.rows import row, status_of
 from provisioner.search.scenario import Scenario
-from provisioner.sim import Network, Recording, Simulation
+from provisioner.sim import Network, Recording, Simulation, Stop
 
-STEADY_GROWTH = 0.05
-"""A backlog that grows by more than this share of the arrivals is not one that a longer trace would forgive."""
 ROUNDING = 1e-12
 WARMUP_SHARE = 0.25
 """Share of the span that is tried as a warm-up, to see whether the verdict hangs on it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation(Tabular):
-    """What is known of one cluster at one rate."""
-
-    cluster: Cluster
-    rate_rps: float
-    results: tuple[SloResult, ...]
-    """One for each limit of the SLO set; of the replications that were needed for the verdict."""
-    replications: int
-    load: float
-    """Least share of its time that the cluster needs for the work offered; above 1 it cannot keep up."""
-    growth: float
-    """Growth of the backlog as a share of the arrivals; 0 unless it is beyond noise."""
-    unfinished: int
-    """Requests of all replications that never finish."""
-    utilization: dict[str, float]
-    times: Origin = "measured"
-    """Where the iteration times come from: the least reliable of the design's machines."""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def is_stable(self) -> bool:
-        """Whether the cluster keeps up, percentiles apart."""
-        return self.load <= 1.0 and self.growth <= STEADY_GROWTH
-
-    @property
-    def is_feasible(self) -> bool:
-        """Whether every objective is met and the cluster keeps up."""
-        return self.is_stable and all(result.verdict == "met" for result in self.results)
-
-    @property
-    def is_uncertain(self) -> bool:
-        """Whether nothing is missed, but something not decided."""
-        return self.is_stable and not self.is_feasible and all(result.verdict != "missed" for result in self.results)
-
-    @property
-    def binding(self) -> SloResult:
-        """The objective with the least headroom."""
-        return binding(self.results)
-
-    @property
-    def headroom(self) -> float:
-        """The least headroom of all objectives; never positive for a cluster that does not keep up."""
-        headroom = self.binding.headroom
-        return headroom if self.is_stable else min(headroom, 0.0)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The cluster alone."""
-        return [row(self)]
-
-    def summary(self) -> str:
-        """The cluster, its verdict, and what binds."""
-        bound = f"{self.binding.limit.name} binds, {self.binding.value:.3g} of {self.binding.limit.limit:g}"
-        name = f"{self.cluster.design.name} {self.cluster.label}"
-        return f"{name} is {status_of(self)} at {self.rate_rps:.4g} requests/s; {bound}"
 
 
 class Judge:
@@ -108,7 +45,9 @@ class Judge:
         self._limits = np.array([limit.limit for limit in scenario.slo.objectives])
 
     def at_rate(self, rate_rps: float) -> Judge:
-        """The judge of the same design at another rate."""
+        """The judge of the same design at a rate."""
+        if rate_rps == self.scenario.rate_rps:
+            return self
         return Judge(self.design, self.scenario.at_rate(rate_rps), self.precision, self.failures)
 
     def cluster(self, prompt_machines: int, token_machines: int) -> Cluster:
@@ -122,6 +61,16 @@ class Judge:
             for replication in range(self.precision.least)
         ]
 
+    @cached_property
+    def _order(self) -> list[int]:
+        """The first replications, those with the most work first: a cluster that misses mostly does so there."""
+        machines = (1.0, 0.0 if self.design.is_mixed else 1.0)
+        return sorted(range(self.precision.least), key=lambda number: -self._bounds[number].load(*machines))
+
+    def _replication(self, turn: int) -> int:
+        """The replication that is looked at in that turn."""
+        return self._order[turn] if turn < len(self._order) else turn
+
     def keeps_up(self, prompt_machines: Floats, token_machines: Floats) -> NDArray[np.bool_]:
         """`WorkBound.keeps_up` of many clusters at once, in each of the first replications."""
         each = self.design.instances_per_unit
@@ -134,30 +83,27 @@ class Judge:
         return max(bound.load(each * cluster.prompt_machines, each * cluster.token_machines) for bound in self._bounds)
 
     @cached_property
-    def floors(self) -> Floats:
-        """(replications, limits) float64: the least value of each limit that any number of machines could reach.
-
-        What every request takes alone on the fastest machines of the design, without transfer.
-        """
-        trials = [self.scenario.trial(replication) for replication in range(self.precision.least)]
-        return np.array([trial.yardstick.values_of(self._alone(trial.trace)) for trial in trials])
-
-    def _alone(self, trace: RequestTrace) -> Latencies:
-        """Seconds that each request takes at least."""
-        prompt = trace.prompt_tokens.astype(np.float64)
-        steps = trace.output_tokens - 1.0
+    def _least(self) -> list[Latencies]:
+        """The least that requests can take, in each of the first replications."""
         models = list(self._performance.values())
-        ttft_s = np.min([least_prefill_s(model, prompt, self.design.scheduling) for model in models], axis=0)
-        decode_s = np.min([_least_decode_s(model, prompt) for model in models], axis=0) * steps
-        divisor = steps + 1 if self.scenario.slo.tbt_counts_first_token else steps
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tbt_s = np.where(steps > 0, decode_s / divisor, np.nan)
-        return Latencies(ttft_s, tbt_s, ttft_s + decode_s)
+        traces = [self.scenario.trial(replication).trace for replication in range(self.precision.least)]
+        return [
+            Latencies(ttft_s, time_between_tokens_s(decode_s, trace, self.scenario.slo), ttft_s + decode_s)
+            for trace in traces
+            for ttft_s, decode_s in (least_times_s(models, trace, self.design.scheduling),)
+        ]
 
-    def simulate(self, cluster: Cluster, replication: int = 0) -> Simulation:
+    @cached_property
+    def floors(self) -> Floats:
+        """(replications, limits) float64: the least value of each limit that any number of machines could reach."""
+        return np.array(
+            [self.scenario.trial(number).yardstick.values_of(least) for number, least in enumerate(self._least)]
+        )
+
+    def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
         """Simulate one replication of the scenario."""
         trace = self.scenario.trial(replication).trace
-        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures)
+        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures, stop)
 
     def record(self, cluster: Cluster, replication: int = 0) -> Recording:
         """Simulate one replication of the scenario, and keep every run and transfer."""
@@ -175,33 +121,58 @@ class Judge:
         An objective is missed for certain once the mean would exceed its limit even if the replications
         still to come were as fast as a request alone can be.
         """
+        return self._evaluate(cluster, whole=whole, may_stop=False)
+
+    def screen(self, cluster: Cluster) -> Evaluation:
+        """`evaluate`, but ending simulations too once an objective is missed for certain.
+
+        Such an evaluation is not whole: times that were not seen count as the least they can be.
+        """
+        return self._evaluate(cluster, whole=False, may_stop=self.failures is None)
+
+    def _evaluate(self, cluster: Cluster, *, whole: bool, may_stop: bool) -> Evaluation:
         simulations: list[Simulation] = []
         values: list[tuple[float, ...]] = []
         while True:
-            replication = len(values)
-            simulations.append(self.simulate(cluster, replication))
-            values.append(self.scenario.trial(replication).yardstick.values(simulations[-1]))
+            stop = self._stop(values) if may_stop and len(values) < self.precision.least else None
+            replication = self._replication(len(values))
+            simulations.append(self.simulate(cluster, replication, stop))
+            values.append(self._values(simulations[-1], replication))
             if len(values) >= self.precision.all or (not whole and self._is_lost(values)):
                 break
             if len(values) >= self.precision.least and self._is_decided(values):
                 break
         return self._evaluation(cluster, simulations, values)
 
+    def _stop(self, values: Sequence[tuple[float, ...]]) -> Stop:
+        """Stop the next replication once some mean exceeds its limit, whatever those after it show."""
+        so_far = np.nansum(np.array(values), axis=0) if values else 0.0
+        spare = self.precision.all * self._limits * (1 + 2 * ROUNDING) - so_far - self._to_come(len(values) + 1)
+        return self.scenario.trial(self._replication(len(values))).yardstick.stop(spare)
+
+    def _values(self, simulation: Simulation, replication: int) -> tuple[float, ...]:
+        """The values of a replication; lower bounds if it was stopped."""
+        seen = latencies(simulation, self.scenario.slo)
+        if not simulation.is_whole:
+            seen = seen.at_least(self._least[replication])
+        return self.scenario.trial(replication).yardstick.values_of(seen)
+
     def glance(self, cluster: Cluster) -> float:
         """The headroom in the first replication alone: enough to say which clusters to look at first."""
-        values = self.scenario.trial(0).yardstick.values(self.simulate(cluster))
+        first = self._replication(0)
+        values = self.scenario.trial(first).yardstick.values(self.simulate(cluster, first))
         return binding(slo_results(self.scenario.slo, [values])).headroom
 
     def _is_lost(self, values: Sequence[tuple[float, ...]]) -> bool:
         """Whether some mean exceeds its limit whatever the replications still to come show."""
-        least = np.nansum(np.array(values), axis=0) + self._to_come(values)
+        least = np.nansum(np.array(values), axis=0) + self._to_come(len(values))
         return bool(np.any(least > self.precision.all * self._limits * (1 + ROUNDING)))
 
-    def _to_come(self, values: Sequence[tuple[float, ...]]) -> Floats:
-        """The least that the values of the replications still to come can sum to."""
+    def _to_come(self, done: int) -> Floats:
+        """The least that the values of the replications can sum to that come when so many are done."""
         if self.precision.confidence is not None:
             return np.zeros(len(self._limits))
-        least: Floats = np.nansum(self.floors[len(values) :], axis=0)
+        least: Floats = np.nansum(self.floors[self._order[done:]], axis=0)
         return least
 
     def _is_decided(self, values: Sequence[tuple[float, ...]]) -> bool:
@@ -214,14 +185,16 @@ class Judge:
     def _evaluation(
         self, cluster: Cluster, simulations: Sequence[Simulation], values: Sequence[tuple[float, ...]]
     ) -> Evaluation:
-        yardsticks = [self.scenario.trial(replication).yardstick for replication in range(len(values))]
+        yardsticks = [self.scenario.trial(self._replication(turn)).yardstick for turn in range(len(values))]
         growths = [
             yardstick.growth(simulation, self.scenario.span_s)
             for yardstick, simulation in zip(yardsticks, simulations, strict=True)
+            if simulation.is_whole
         ]
         results = self._pooled(values)
         warnings = self._warnings(simulations)
-        if len(values) == self.precision.all or self._is_decided(values):
+        is_whole = all(simulation.is_whole for simulation in simulations)
+        if is_whole and (len(values) == self.precision.all or self._is_decided(values)):
             warnings += self._warmup_note(simulations, results)
         return Evaluation(
             cluster=cluster,
@@ -229,11 +202,12 @@ class Judge:
             results=results,
             replications=len(values),
             load=self.load(cluster),
-            growth=float(np.mean(growths)),
-            unfinished=sum(simulation.unfinished for simulation in simulations),
+            growth=float(np.mean(growths)) if growths else 0.0,
+            unfinished=sum(simulation.unfinished for simulation in simulations if simulation.is_whole),
             utilization=utilization(cluster, simulations, self.scenario.span_s),
             times=max((model.origin for model in self._performance.values()), key=ORIGINS.index),
             warnings=warnings,
+            is_whole=is_whole,
         )
 
     def _pooled(self, values: Sequence[tuple[float, ...]]) -> tuple[SloResult, ...]:
@@ -242,7 +216,7 @@ class Judge:
             values,
             self.precision.confidence,
             planned=self.precision.all,
-            to_come=self._to_come(values),
+            to_come=self._to_come(len(values)),
         )
 
     def _warmup_note(self, simulations: Sequence[Simulation], results: Sequence[SloResult]) -> tuple[str, ...]:
@@ -251,8 +225,8 @@ class Judge:
         other_s = 0.0 if counted > 0 else self.scenario.span_s * WARMUP_SHARE
         others = self._pooled(
             [
-                self.scenario.trial(replication).yardstick.values(simulation, other_s)
-                for replication, simulation in enumerate(simulations)
+                self.scenario.trial(self._replication(turn)).yardstick.values(simulation, other_s)
+                for turn, simulation in enumerate(simulations)
             ]
         )
         changed = [
@@ -282,7 +256,7 @@ class Judge:
     def _warnings(self, simulations: Sequence[Simulation]) -> tuple[str, ...]:
         """What the percentiles do not say: requests that never finish, and times beyond the measured range."""
         warnings = []
-        unfinished = sum(simulation.unfinished for simulation in simulations)
+        unfinished = sum(simulation.unfinished for simulation in simulations if simulation.is_whole)
         if unfinished:
             warnings.append(f"{unfinished} requests never finish; they count with infinite times")
         for pool, machine in enumerate(self.design.machines):
@@ -313,33 +287,3 @@ def impossible_limits(judge: Judge) -> list[str]:
         for limit, floor in zip(judge.scenario.slo.objectives, floors, strict=True)
         if floor > limit.limit * (1 + ROUNDING)
     ]
-
-
-def _least_decode_s(model: PerformanceModel, prompt_tokens: Floats) -> Floats:
-    """Least seconds of an iteration in which a request with such a prompt gets a token.
-
-    Alone, or beside the shortest of prompts, whichever the model makes faster; a batch is never faster.
-    """
-    batches = np.concatenate([[1.0], model.decode_batch])
-    alone_s = float(model.decode_s(batches, np.zeros_like(batches)).min())
-    tokens = np.concatenate([[2.0], model.prefill_tokens])
-    mixed_s = model.mixed_factor * float(model.prefill_s(tokens).min())
-    return np.minimum(alone_s + model.gamma_s_per_token * (prompt_tokens + 1), mixed_s)
-
-
-def utilization(cluster: Cluster, simulations: Sequence[Simulation], span_s: float) -> dict[str, float]:
-    """Share of the time that each pool's machines run iterations, mean over replications.
-
-    `mixed_pool` is the share of all machine time spent on loan to the mixed pool. The time of a
-    replication lasts until its last request finishes.
-    """
-    names = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
-    shares: dict[str, list[float]] = {name: [] for name in (*names, "mixed_pool")}
-    for simulation in simulations:
-        time_s = max(simulation.makespan_s, span_s)
-        for pool, name in enumerate(names):
-            busy_s = float(simulation.busy_s[simulation.pool_rows(pool)].mean())
-            shares[name].append(busy_s / time_s if time_s > 0 else 0.0)
-        on_loan_s = float(simulation.mixed_pool_s.mean())
-        shares["mixed_pool"].append(on_loan_s / time_s if time_s > 0 else 0.0)
-    return {name: float(np.mean(values)) for name, values in shares.items()}

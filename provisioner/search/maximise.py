@@ -19,7 +19,8 @@ from threading import Lock
 import numpy as np
 
 from provisioner.domain.cluster import Cluster
-from provisioner.search.evaluate import Evaluation, Judge, impossible_limits
+from provisioner.search.evaluate import Judge, impossible_limits
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Budget
 from provisioner.search.minimise import nearest, why_none
 from provisioner.search.plan import Certificate, Plan
@@ -81,7 +82,7 @@ class Climb:
             if not self.search.keeps_up(self.cluster, step):
                 self.excluded.add(step)
                 return False
-            self.tried[step] = self.search.at(step).evaluate(self.cluster)
+            self.tried[step] = self.search.at(step).screen(self.cluster)
         return self.tried[step].is_feasible
 
     def run(self, start: int) -> Climb:
@@ -176,12 +177,13 @@ def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, star
     )
     best = _highest(climbs)
     if best is None:
+        closest = nearest(judges, tried)
         return Plan(
             status="infeasible",
-            best=nearest(tried),
+            best=closest,
             evaluations=tried,
             certificate=certificate,
-            reason=why_none(judges, tried, f"raise the budget ({budget})"),
+            reason=why_none(judges, closest, f"raise the budget ({budget})"),
         )
     winners = sorted((climb for climb in climbs if climb.best == best), key=lambda climb: -climb.tried[best].headroom)
     winner = winners[0]

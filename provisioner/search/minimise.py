@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from provisioner.search.candidates import Candidate, candidates
-from provisioner.search.evaluate import Evaluation, Judge, impossible_limits
+from provisioner.search.evaluate import Judge, impossible_limits
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Objective, rank
 from provisioner.search.plan import Certificate, Plan
 from provisioner.search.pool import PART, Workers
@@ -30,7 +31,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     for part in _parts(candidates(judges, objective, max_machines)):
         kept = [candidate for candidate in part if not candidate.is_excluded]
         excluded += len(part) - len(kept)
-        found = workers.map(lambda candidate: candidate.judge.evaluate(candidate.cluster), kept)
+        found = workers.map(lambda candidate: candidate.judge.screen(candidate.cluster), kept)
         tried.extend(found)
         for winners in _passing(kept, found):
             for place, (judge, winner) in enumerate(winners):
@@ -56,9 +57,10 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                     equally_good=len(winners) - 1 - place,
                     confirmed=confirmed,
                 )
+    closest = nearest(judges, tried)
     return Plan(
         status="infeasible",
-        best=_whole(judges, nearest(tried)),
+        best=closest,
         evaluations=tuple(tried),
         certificate=Certificate(
             simulated=len(tried),
@@ -68,26 +70,35 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
             unconfirmed=unconfirmed,
         ),
-        reason=why_none(judges, tried, f"raise --max-machines (now {max_machines})"),
+        reason=why_none(judges, closest, f"raise --max-machines (now {max_machines})"),
     )
 
 
-def nearest(tried: Sequence[Evaluation]) -> Evaluation | None:
-    """The cluster that misses by the least."""
-    return max(tried, key=lambda evaluation: (evaluation.is_stable, evaluation.headroom), default=None)
+def nearest(judges: Sequence[Judge], tried: Sequence[Evaluation]) -> Evaluation | None:
+    """The cluster that misses by the least, judged on all replications.
+
+    A screened cluster is no nearer than it looks: the one that looks nearest is judged wholly, until it still does.
+    """
+    by_design = {judge.design.name: judge for judge in judges}
+    left = list(tried)
+    closest: Evaluation | None = None
+    while left:
+        best = max(range(len(left)), key=lambda place: _nearness(left[place]))
+        if closest is not None and _nearness(left[best]) <= _nearness(closest):
+            break
+        looked_at = left.pop(best)
+        judge = by_design[looked_at.cluster.design.name].at_rate(looked_at.rate_rps)
+        whole = judge.evaluate(looked_at.cluster, whole=True)
+        closest = max(closest or whole, whole, key=_nearness)
+    return closest
 
 
-def _whole(judges: Sequence[Judge], evaluation: Evaluation | None) -> Evaluation | None:
-    """The same cluster judged on all replications, which a miss need not have been."""
-    if evaluation is None:
-        return None
-    judge = next(judge for judge in judges if judge.design == evaluation.cluster.design)
-    return judge.evaluate(evaluation.cluster, whole=True)
+def _nearness(evaluation: Evaluation) -> tuple[bool, float]:
+    return evaluation.is_stable, evaluation.headroom
 
 
-def why_none(judges: Sequence[Judge], tried: Sequence[Evaluation], advice: str) -> str:
-    """Why no cluster passes: what binds, how far off the best is, and what might help."""
-    closest = nearest(tried)
+def why_none(judges: Sequence[Judge], closest: Evaluation | None, advice: str) -> str:
+    """Why no cluster passes: what binds, how far off the closest is, and what might help."""
     impossible = list(islice((why for judge in judges for why in impossible_limits(judge)), 3))
     if closest is None and impossible:
         return "no number of machines helps: " + "; ".join(impossible)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from provisioner.search.candidates import Candidate, candidates
-from provisioner.search.evaluate import Evaluation, Judge, impossible_limits
+from provisioner.search.evaluate import Judge, impossible_limits
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Budget, amounts
 from provisioner.search.maximise import Climb, RateSearch, first_step
 from provisioner.search.plan import Certificate, Front
@@ -40,7 +41,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
         nonlocal dominated
         kept = [c for c in waiting if not any(dominates(amounts(e.cluster), c.amounts) for e in passing)]
         dominated += len(waiting) - len(kept)
-        found = workers.map(lambda candidate: candidate.judge.evaluate(candidate.cluster), kept)
+        found = workers.map(lambda candidate: candidate.judge.screen(candidate.cluster), kept)
         tried.extend(found)
         passing.extend(evaluation for evaluation in found if evaluation.is_feasible)
         waiting.clear()

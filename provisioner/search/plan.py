@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from provisioner.search.evaluate import Evaluation
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.notebook import Tabular
 from provisioner.search.rows import row
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from provisioner.metrics import SloResult
 
 if TYPE_CHECKING:
-    from provisioner.search.evaluate import Evaluation
+    from provisioner.search.evaluation import Evaluation
 
 
 def cluster(evaluation: Evaluation) -> dict[str, Any]:
@@ -37,6 +37,7 @@ def row(evaluation: Evaluation) -> dict[str, Any]:
         "status": status_of(evaluation),
         "stable": evaluation.is_stable,
         "replications": evaluation.replications,
+        "values": "achieved" if evaluation.is_whole else "at least",
         **{name: number(result.value) for name, result in named.items()},
         **{f"{name}_limit": result.limit.limit for name, result in named.items()},
         "binding_slo": evaluation.binding.limit.name,

@@ -21,6 +21,7 @@ from provisioner.sim.queueing import queue_decode, queue_prompt
 from provisioner.sim.routing import route
 from provisioner.sim.running import count_time, finished_decode
 from provisioner.sim.state import RUNNING_PROMPTS, World
+from provisioner.sim.stop import E2E, TBT, TTFT, count_late
 from provisioner.sim.transfer import free, send
 from provisioner.sim.waking import could_join, follow_prompt, make_ready, memory_freed, start_ready
 
@@ -66,6 +67,8 @@ def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     request = world.requests[number]
     machine = world.machines[request.token_machine]
     request.finish_s = now
+    count_late(world, number, TBT, now - request.first_token_s)
+    count_late(world, number, E2E, now - request.arrival_s)
     machine.pending_tokens -= 1
     machine.reserved_kv -= request.prompt_tokens + request.output_tokens
     free(world, request.token_machine, kv_tokens, now)
@@ -93,6 +96,7 @@ def _end_prompt(world: World, number: int, now: float) -> None:
     """A prompt's iteration has ended, and the first token is out."""
     request = world.requests[number]
     request.first_token_s = now
+    count_late(world, number, TTFT, now - request.arrival_s)
     world.machines[request.prompt_machine].pending_tokens -= request.prompt_tokens
     if request.output_tokens == 1:
         _finish_with_prompt(world, number, now)

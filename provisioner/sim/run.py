@@ -24,7 +24,20 @@ from provisioner.domain.trace import Floats, Ints, RequestTrace
 from provisioner.errors import Fault, InputError
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim.kernel import run_events
-from provisioner.sim.state import MACHINE, MIXED, PROMPT, REQUEST, TOKEN, Records, Rules, Timing, World, make_world
+from provisioner.sim.state import (
+    MACHINE,
+    MIXED,
+    NEVER,
+    PROMPT,
+    REQUEST,
+    TOKEN,
+    Records,
+    Rules,
+    Stop,
+    Timing,
+    World,
+    make_world,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -61,6 +74,8 @@ class Simulation:
         When the last thing happened.
     events, iterations : int
         How much work the simulation was, and how many iterations it stands for.
+    is_whole : bool
+        False where it was stopped: what had not happened by then stands as if it never did.
     """
 
     trace: RequestTrace
@@ -85,6 +100,7 @@ class Simulation:
     end_s: float
     events: int
     iterations: int
+    is_whole: bool
 
     def pool_rows(self, pool: int) -> slice:
         """Rows of the machines that belong to the design's pool of that index."""
@@ -168,9 +184,14 @@ class Network:
         return cls(design, _rules(design.scheduling, is_colocated=design.is_mixed), _timing(models), rows)
 
     def simulate(
-        self, prompt_machines: int, token_machines: int, trace: RequestTrace, failures: Failures | None = None
+        self,
+        prompt_machines: int,
+        token_machines: int,
+        trace: RequestTrace,
+        failures: Failures | None = None,
+        stop: Stop | None = None,
     ) -> Simulation:
-        """Serve the trace until everything that can happen has happened.
+        """Serve the trace until everything that can happen has happened, or until `stop`, whose `left` it changes.
 
         The counts, and the numbers of machines that fail, are those of `domain.cluster.Cluster`: a design of
         mixed machines has its count in `prompt_machines`. Machines that run several instances are simulated,
@@ -182,7 +203,7 @@ class Network:
             If a machine fails that there is not.
         """
         counts = self._counts(prompt_machines, token_machines)
-        world = self._world(counts, trace, failures)
+        world = self._world(counts, trace, failures, stop=stop)
         run_events(world)
         return self._result(world, counts, trace)
 
@@ -206,7 +227,13 @@ class Network:
         return tuple(each * count for count in given)
 
     def _world(
-        self, counts: tuple[int, ...], trace: RequestTrace, failures: Failures | None, log_room: int = 0
+        self,
+        counts: tuple[int, ...],
+        trace: RequestTrace,
+        failures: Failures | None,
+        *,
+        stop: Stop | None = None,
+        log_room: int = 0,
     ) -> World:
         each = self.design.instances_per_unit
         if failures is not None:
@@ -216,6 +243,8 @@ class Network:
         requests.arrival_s = trace.arrival_s
         requests.prompt_tokens = trace.prompt_tokens
         requests.output_tokens = trace.output_tokens
+        requests.first_token_s.fill(np.inf)
+        requests.finish_s.fill(np.inf)
         if failures is not None and len(failures) and failures.machine.max() >= len(machines):
             raise InputError(
                 Fault(
@@ -224,7 +253,9 @@ class Network:
                     allowed=f"numbers up to {len(machines) // each - 1}",
                 )
             )
-        return make_world(self.rules, self.timing, requests, machines, failures, log_room=log_room)
+        return make_world(
+            self.rules, self.timing, requests, machines, failures=failures, stop=stop or NEVER, log_room=log_room
+        )
 
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
         requests, machines, clock = world.requests, world.machines, world.clock[0]
@@ -251,6 +282,7 @@ class Network:
             end_s=float(clock.end_s),
             events=int(clock.events),
             iterations=int(clock.iterations),
+            is_whole=not clock.is_stopped,
         )
 
 

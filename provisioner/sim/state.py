@@ -125,6 +125,7 @@ CLOCK = np.dtype(
         ("retrying", "i8"),  # transfers to be tried again
         ("logged", "i8"),  # entries of the log
         ("end_s", "f8"),  # the last event
+        ("is_stopped", "?"),  # before all had happened
     ]
 )
 
@@ -175,6 +176,25 @@ class Timing(NamedTuple):
     mixed_factor: NDArray[np.float64]
 
 
+class Stop(NamedTuple):
+    """When a verdict is certain: more than `left` requests exceed `most` of one of the limits.
+
+    `measure` (limits,) int64 is what is measured, from arrival to first token (0), from there to the last
+    one (1), or from arrival to the last one (2). `unit_s` (n, limits) float64 is what each request's
+    seconds are a multiple of, infinite for one that does not count; `most` (limits,) float64 such
+    multiples; `left` (limits,) int64 counts down.
+    """
+
+    measure: NDArray[np.int64]
+    unit_s: NDArray[np.float64]
+    most: NDArray[np.float64]
+    left: NDArray[np.int64]
+
+
+NEVER = Stop(np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros(0, np.int64))
+"""Nothing to wait for: the simulation runs to its end."""
+
+
 class World(NamedTuple):
     """All that the kernel's functions work on."""
 
@@ -203,6 +223,7 @@ class World(NamedTuple):
     """(pools, requests + 1): seconds spent in batches of each size, by the machine's own pool."""
     log: Records
     """Runs and transfers as they end, as far as there is room."""
+    stop: Stop
 
 
 def make_world(
@@ -210,8 +231,9 @@ def make_world(
     timing: Timing,
     requests: Records,
     machines: Records,
-    failures: Failures | None = None,
     *,
+    failures: Failures | None = None,
+    stop: Stop = NEVER,
     log_room: int = 0,
 ) -> World:
     """The empty state at time 0, with room for every task: nothing is allocated while the kernel runs.
@@ -248,4 +270,5 @@ def make_world(
         scratch=np.zeros(2 * n + m, np.int32),
         batch_time_s=np.zeros((3, largest_batch + 1)),
         log=np.zeros(log_room, ENTRY).view(np.recarray),
+        stop=stop,
     )

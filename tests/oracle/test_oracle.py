@@ -24,9 +24,7 @@ from provisioner.sim import Network, Simulation
 from tests.oracle.simulator import Kind, Machine, Request, Rules, Simulator
 
 SPECIFICATION = Path(__file__).parents[2].parent / "shared" / "reference" / "specification"
-MODEL = Model(
-    name="m", layers=1, hidden=1, kv_heads=8, head_dim=1, kv_elements=2, bytes_per_element=1, weights_bytes=2
-)
+MODEL = Model(name="m", layers=1, hidden=1, kv_heads=8, head_dim=1, kv_elements=2, bytes_per_element=1, weights_bytes=2)
 """Two bytes of KV-cache a token, and two of weights."""
 
 

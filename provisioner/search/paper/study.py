@@ -14,7 +14,8 @@ import numpy as np
 
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
-from provisioner.search.evaluate import Evaluation, Judge
+from provisioner.search.evaluate import Judge
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import OBJECTIVES, Budget, Objective, amount
 from provisioner.search.maximise import largest_rate, maximise
 from provisioner.search.minimise import minimise

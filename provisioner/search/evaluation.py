@@ -1,0 +1,96 @@
+"""What is known of one cluster at one rate: achieved values, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from provisioner.domain.cluster import Cluster
+from provisioner.metrics import SloResult, binding
+from provisioner.perf.points import Origin
+from provisioner.search.notebook import Tabular
+from provisioner.search.rows import row, status_of
+from provisioner.sim import Simulation
+
+STEADY_GROWTH = 0.05
+"""A backlog that grows by more than this share of the arrivals is not one that a longer trace would forgive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation(Tabular):
+    """What is known of one cluster at one rate."""
+
+    cluster: Cluster
+    rate_rps: float
+    results: tuple[SloResult, ...]
+    """One for each limit of the SLO set; of the replications that were needed for the verdict."""
+    replications: int
+    load: float
+    """Least share of its time that the cluster needs for the work offered; above 1 it cannot keep up."""
+    growth: float
+    """Growth of the backlog as a share of the arrivals; 0 unless it is beyond noise."""
+    unfinished: int
+    """Requests of all replications that never finish."""
+    utilization: dict[str, float]
+    times: Origin = "measured"
+    """Where the iteration times come from: the least reliable of the design's machines."""
+    warnings: tuple[str, ...] = ()
+    is_whole: bool = True
+    """Whether the values are achieved; otherwise the simulation ended with the verdict, and they are lower bounds."""
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the cluster keeps up, percentiles apart."""
+        return self.load <= 1.0 and self.growth <= STEADY_GROWTH
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether every objective is met and the cluster keeps up."""
+        return self.is_stable and all(result.verdict == "met" for result in self.results)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether nothing is missed, but something not decided."""
+        return self.is_stable and not self.is_feasible and all(result.verdict != "missed" for result in self.results)
+
+    @property
+    def binding(self) -> SloResult:
+        """The objective with the least headroom."""
+        return binding(self.results)
+
+    @property
+    def headroom(self) -> float:
+        """The least headroom of all objectives; never positive for a cluster that does not keep up."""
+        headroom = self.binding.headroom
+        return headroom if self.is_stable else min(headroom, 0.0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The cluster alone."""
+        return [row(self)]
+
+    def summary(self) -> str:
+        """The cluster, its verdict, and what binds."""
+        bound = f"{self.binding.limit.name} binds, {self.binding.value:.3g} of {self.binding.limit.limit:g}"
+        name = f"{self.cluster.design.name} {self.cluster.label}"
+        return f"{name} is {status_of(self)} at {self.rate_rps:.4g} requests/s; {bound}"
+
+
+def utilization(cluster: Cluster, simulations: Sequence[Simulation], span_s: float) -> dict[str, float]:
+    """Share of the time that each pool's machines run iterations, mean over replications.
+
+    `mixed_pool` is the share of all machine time spent on loan to the mixed pool. The time of a
+    replication lasts until its last request finishes.
+    """
+    names = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
+    shares: dict[str, list[float]] = {name: [] for name in (*names, "mixed_pool")}
+    for simulation in simulations:
+        time_s = max(simulation.makespan_s, span_s)
+        for pool, name in enumerate(names):
+            busy_s = float(simulation.busy_s[simulation.pool_rows(pool)].mean())
+            shares[name].append(busy_s / time_s if time_s > 0 else 0.0)
+        on_loan_s = float(simulation.mixed_pool_s.mean())
+        shares["mixed_pool"].append(on_loan_s / time_s if time_s > 0 else 0.0)
+    return {name: float(np.mean(values)) for name, values in shares.items()}
