@@ -166,7 +166,8 @@ class WorkBound:
             """What the second pool cannot do of the others in that share of its time: less from item to item."""
             return float(self.total_s - self.saved_s[item]) - second_span_s * share(item)
 
-        item = max(1, bisect_left(range(len(self.first_s)), True, key=lambda item: left_s(item) <= 0))
+        last = len(self.first_s) - 1
+        item = max(1, bisect_left(range(last), True, key=lambda item: left_s(item) <= 0))
         part = left_s(item - 1) / max(left_s(item - 1) - left_s(item), math.ulp(0.0))
         load = share(item - 1) + part * (share(item) - share(item - 1))
         return (

@@ -17,7 +17,7 @@ from provisioner.domain.trace import Floats
 from provisioner.metrics import Latencies, SloResult, binding, latencies, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
 from provisioner.search.evaluation import Evaluation, utilization
-from provisioner.search.precision import FIRST_FRESH_SEED, FRESH_SEEDS, Precision
+from provisioner.search.precision import Precision
 from provisioner.search.scenario import Scenario
 from provisioner.sim import Network, Recording, Simulation, Stop
 
@@ -101,9 +101,10 @@ class Judge:
         )
 
     def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
-        """Simulate one replication of the scenario."""
+        """Simulate one replication, until `stop` unless machines fail: a restart takes back what was counted."""
         trace = self.scenario.trial(replication).trace
-        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures, stop)
+        until = stop if self.failures is None else None
+        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures, until)
 
     def record(self, cluster: Cluster, replication: int = 0) -> Recording:
         """Simulate one replication of the scenario, and keep every run and transfer."""
@@ -128,7 +129,7 @@ class Judge:
 
         Such an evaluation is not whole: times that were not seen count as the least they can be.
         """
-        return self._evaluate(cluster, whole=False, may_stop=self.failures is None)
+        return self._evaluate(cluster, whole=False, may_stop=True)
 
     def _evaluate(self, cluster: Cluster, *, whole: bool, may_stop: bool) -> Evaluation:
         simulations: list[Simulation] = []
@@ -239,19 +240,14 @@ class Judge:
         what = "counting the warm-up" if counted > 0 else f"leaving out the first {other_s:g} s"
         return (f"{what} would change the verdict: {'; '.join(changed)}",)
 
-    def confirm(self, cluster: Cluster) -> tuple[int, int] | None:
-        """On how many fresh seeds, each by itself, the cluster meets every objective, and of how many.
-
-        None where there are no fresh seeds, as for a recorded trace.
-        """
-        if self.scenario.demand.replications is not None:
-            return None
-        passed = 0
-        for replication in range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + FRESH_SEEDS):
-            trial = self.scenario.trial(replication)
-            values = trial.yardstick.values(self.simulate(cluster, replication))
-            passed += all(result.verdict == "met" for result in slo_results(self.scenario.slo, [values]))
-        return passed, FRESH_SEEDS
+    def passes_alone(self, cluster: Cluster, replication: int) -> bool:
+        """Whether the cluster meets every objective in that replication by itself."""
+        yardstick = self.scenario.trial(replication).yardstick
+        simulation = self.simulate(cluster, replication, yardstick.stop(self._limits * (1 + ROUNDING)))
+        if not simulation.is_whole:
+            return False
+        values = yardstick.values(simulation)
+        return all(result.verdict == "met" for result in slo_results(self.scenario.slo, [values]))
 
     def _warnings(self, simulations: Sequence[Simulation]) -> tuple[str, ...]:
         """What the percentiles do not say: requests that never finish, and times beyond the measured range."""

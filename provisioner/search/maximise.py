@@ -19,6 +19,7 @@ from threading import Lock
 import numpy as np
 
 from provisioner.domain.cluster import Cluster
+from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Budget
@@ -133,7 +134,7 @@ def maximise(judges: Sequence[Judge], budget: Budget, *, workers: Workers) -> Pl
     searches = [RateSearch(judge) for judge in judges if not impossible_limits(judge)]
     cells = [(search, cluster) for search in searches for cluster in budget.largest(search.judge.design)]
     climbs = _race(cells, workers) if cells else []
-    return _plan(judges, climbs, budget, started)
+    return _plan(judges, climbs, budget, started, workers)
 
 
 def _race(cells: Sequence[Cell], workers: Workers) -> list[Climb]:
@@ -163,7 +164,7 @@ def _highest(climbs: Sequence[Climb]) -> int | None:
     return max((climb.best for climb in climbs if climb.best is not None), default=None)
 
 
-def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, started: float) -> Plan:
+def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, started: float, workers: Workers) -> Plan:
     tried = tuple(climb.tried[step] for climb in climbs for step in sorted(climb.tried))
     certificate = Certificate(
         simulated=len(tried),
@@ -194,7 +195,7 @@ def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, star
         evaluations=tried,
         certificate=certificate,
         equally_good=len(winners) - 1,
-        confirmed=winner.search.at(best).confirm(winner.cluster),
+        confirmed=confirm(winner.search.at(best), winner.cluster, workers),
         notes=tuple(
             f"passing rates are not an interval: {rate:.4g} RPS passes too, above rates that fail" for rate in above
         ),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from provisioner.search.candidates import Candidate, candidates
+from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Objective, rank
@@ -35,7 +36,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
         tried.extend(found)
         for winners in _passing(kept, found):
             for place, (judge, winner) in enumerate(winners):
-                confirmed = judge.confirm(winner.cluster)
+                confirmed = confirm(judge, winner.cluster, workers)
                 if not _is_confirmed(judge, confirmed):
                     unconfirmed += 1
                     continue

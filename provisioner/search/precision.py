@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FRESH_SEEDS = 20
-"""Replications that no search has seen, on which its winner is tried."""
-FIRST_FRESH_SEED = 1_000_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:

@@ -153,6 +153,9 @@ def run_events(world: World) -> None:
         if world.clock[0].ready > 0 and min(event_s, arrival_s) > now:
             start_ready(world, now)
             continue
+        if world.clock[0].is_stopped:
+            world.clock[0].end_s = now
+            return
         only_retries = arrival_s == np.inf and events.size[0] == world.clock[0].retrying
         if only_retries and event_s > settled_s + world.rules.transfer_retry_s:
             # Each was tried in vain since anything else happened: no memory will ever be free for them.

@@ -243,8 +243,10 @@ class Network:
         requests.arrival_s = trace.arrival_s
         requests.prompt_tokens = trace.prompt_tokens
         requests.output_tokens = trace.output_tokens
-        requests.first_token_s.fill(np.inf)
-        requests.finish_s.fill(np.inf)
+        for times_s in (requests.first_token_s, requests.finish_s):
+            times_s.fill(np.inf)
+        for machine in (requests.prompt_machine, requests.token_machine):
+            machine.fill(-1)
         if failures is not None and len(failures) and failures.machine.max() >= len(machines):
             raise InputError(
                 Fault(
