@@ -29,7 +29,7 @@ from provisioner.domain.trace import RequestTrace
 from provisioner.metrics import alone, latencies
 from provisioner.perf import PerformanceModel, ProfileSet, read_profiles
 from provisioner.search import Judge, Objective, Precision, Scenario, Workers
-from provisioner.search.evaluate import Evaluation
+from provisioner.search.evaluation import Evaluation
 from provisioner.search.maximise import largest_rate
 from provisioner.search.paper import (
     DESIGNS,
