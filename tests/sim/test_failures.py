@@ -336,7 +336,7 @@ def test_books_are_empty_when_all_is_done(case: Case, data: st.DataObject) -> No
     for field in ("arrival_s", "prompt_tokens", "output_tokens"):
         rows[field] = getattr(case.trace, field)
     boxes = np.repeat(case.network.machine_rows, case.counts).view(np.recarray)
-    world = make_world(case.network.rules, case.network.timing, rows, boxes, Failures.of(failing))
+    world = make_world(case.network.rules, case.network.timing, rows, boxes, failures=Failures.of(failing))
     run_events(world)
     lost = np.isin(np.arange(machines), numbers)
     assert np.all(boxes.used_kv[~lost] <= boxes.kv_capacity[~lost])
