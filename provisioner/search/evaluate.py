@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from provisioner.depth import Depth
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
 from provisioner.domain.failures import Failures
-from provisioner.domain.trace import Floats
+from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.metrics import Latencies, SloResult, binding, latencies, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
 from provisioner.search.evaluation import Evaluation, utilization
@@ -84,14 +85,16 @@ class Judge:
 
     @cached_property
     def _least(self) -> list[Latencies]:
-        """The least that requests can take, in each of the first replications."""
-        models = list(self._performance.values())
-        traces = [self.scenario.trial(replication).trace for replication in range(self.precision.least)]
-        return [
-            Latencies(ttft_s, time_between_tokens_s(decode_s, trace, self.scenario.slo), ttft_s + decode_s)
-            for trace in traces
-            for ttft_s, decode_s in (least_times_s(models, trace, self.design.scheduling),)
-        ]
+        """The least that requests can take, in each of the first replications; for ever if they fit no machine."""
+        return [self._least_of(self.scenario.trial(replication).trace) for replication in range(self.precision.least)]
+
+    def _least_of(self, trace: RequestTrace) -> Latencies:
+        scheduling, slo = self.design.scheduling, self.scenario.slo
+        ttft_s, decode_s = least_times_s(list(self._performance.values()), trace, scheduling)
+        room = int(self._network.machine_rows.kv_capacity.max())
+        ttft_s[trace.prompt_tokens + int(scheduling.first_token_in_prompt_kv) > room] = np.inf
+        decode_s[(trace.output_tokens > 1) & (trace.prompt_tokens + trace.output_tokens > room)] = np.inf
+        return Latencies(ttft_s, time_between_tokens_s(decode_s, trace, slo), ttft_s + decode_s)
 
     @cached_property
     def floors(self) -> Floats:
@@ -277,9 +280,12 @@ class Judge:
 
 def impossible_limits(judge: Judge) -> list[str]:
     """Objectives that no number of machines of the design can meet: a request alone misses them already."""
-    floors = judge.floors.mean(axis=0)
+    floors = list(zip(judge.scenario.slo.objectives, judge.floors.mean(axis=0).tolist(), strict=True))
+    endless = [limit.name for limit, floor in floors if math.isinf(floor)]
+    if endless:
+        return [f"requests that fit no machine of {judge.design.short} never finish, so it misses {', '.join(endless)}"]
     return [
         f"{limit.name} is {floor:.3g} {limit.unit} for requests alone, above the limit of {limit.limit:g}"
-        for limit, floor in zip(judge.scenario.slo.objectives, floors, strict=True)
+        for limit, floor in floors
         if floor > limit.limit * (1 + ROUNDING)
     ]
