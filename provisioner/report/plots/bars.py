@@ -41,10 +41,15 @@ def draw(figure: Bars) -> Sheet:
     )  # fmt: skip
     axes.set_ylim(0, tallest * 1.12)
     axes.set_xlim(-0.6, len(figure.groups) - 0.4)
-    axes.set_xticks(range(len(figure.groups)), [text(group.replace(" ≤", "\n≤")) for group in figure.groups])
+    axes.set_xticks(range(len(figure.groups)), [_two_lines(group) for group in figure.groups])
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel(text(figure.y_label))
     if count > 1:
         # Patterns of thin bars need a key: names at the bars would be as wide as ten of them.
         made.legend(loc="outside upper right", ncols=min(count, 3), frameon=False, fontsize=8)
     return made
+
+
+def _two_lines(group: str) -> str:
+    """Names that are long stand on two lines."""
+    return text(group.replace(" ≤", "\n≤").replace(", ", ",\n"))
