@@ -63,7 +63,7 @@ def validate(
 ) -> None:
     """Print the mean absolute percentage error on held-out rows, and name cells and ranges not to be relied on."""
     from provisioner.cli import output
-    from provisioner.cli.console import note
+    from provisioner.cli.console import note, progress
     from provisioner.perf import read_points, validate
     from provisioner.perf.coverage import remarks
     from provisioner.perf.validate import axis_errors
@@ -74,7 +74,8 @@ def validate(
     output.check(outputs)
     file = _file_of(inputs, measurements)
     profiles = list(read_points(file).values())
-    result = validate(profiles, splits=splits, seed=seed)
+    with progress("validating", quiet=inputs.quiet, total=len(profiles)) as advance:
+        result = validate(profiles, splits=splits, seed=seed, watch=advance)
     rows = shown.validation_rows(result)
     for points, row in zip(profiles, rows, strict=False):
         row["axes"] = axis_errors(points)

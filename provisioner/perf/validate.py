@@ -7,7 +7,7 @@ MAPE is the mean of `|predicted / measured - 1|` over all held-out rows of all s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,9 @@ class Validation:
         return max(self.profiles, key=lambda profile: profile.mape)
 
 
-def validate(points: Iterable[Points], splits: int = 50, seed: int = 0) -> Validation:
+def validate(
+    points: Iterable[Points], splits: int = 50, seed: int = 0, watch: Callable[[int], None] = lambda _: None
+) -> Validation:
     """Cross-validate the fit of each profile.
 
     Parameters
@@ -71,6 +73,8 @@ def validate(points: Iterable[Points], splits: int = 50, seed: int = 0) -> Valid
         Random 80:20 splits, at least 1. Profiles of as many rows are split alike, whatever their order.
     seed : int
         Fixes the splits.
+    watch : callable
+        Told of every profile that is done.
 
     Raises
     ------
@@ -91,6 +95,7 @@ def validate(points: Iterable[Points], splits: int = 50, seed: int = 0) -> Valid
         parts.append(_summary(kept, len(profile) - len(kept), *errors))
         prefill.append(errors[0])
         decode.append(errors[1])
+        watch(1)
     return Validation(
         splits=splits,
         seed=seed,
