@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from provisioner.domain.slo import Goodput, Limit, Metric, Objective, SloSet, Unit
@@ -140,15 +141,15 @@ class Yardstick:
 
         More requests then exceed it than stand above the percentile. A goodput stops nothing.
         """
-        limits = self.slo.limits
+        measures = np.array([_MEASURES[limit.metric] for limit in self.slo.limits], np.int64)
+        return Stop(measures, self._unit_s, most[: len(measures)], self._left.copy())
+
+    @cached_property
+    def _left(self) -> NDArray[np.int64]:
+        """(limits,): how many requests may stand above each percentile."""
         counted = np.isfinite(self._unit_s).sum(axis=0)
-        places = [limit.percentile * (count - 1) / 100 for limit, count in zip(limits, counted, strict=True)]
-        return Stop(
-            measure=np.array([_MEASURES[limit.metric] for limit in limits], np.int64),
-            unit_s=self._unit_s,
-            most=most[: len(limits)],
-            left=counted - 1 - np.array(places).astype(np.int64),
-        )
+        percents = np.array([limit.percentile for limit in self.slo.limits])
+        return np.asarray(counted - 1 - (percents * (counted - 1) / 100).astype(np.int64))
 
     @cached_property
     def _unit_s(self) -> Floats:

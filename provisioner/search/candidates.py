@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,19 +31,21 @@ class Candidate:
         return self.judge.cluster(self.prompt_machines, self.token_machines)
 
 
-def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> list[Candidate]:
+def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> Iterator[Candidate]:
     """Every cluster of the judges' designs with at most `max_machines`, best first (`goal.rank`)."""
-    first = OBJECTIVES.index(objective)
-    found: list[Candidate] = []
-    for judge in judges:
-        prompt, token = _grid(max_machines, is_mixed=judge.design.is_mixed)
-        could = judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64))
-        could &= not impossible_limits(judge)
-        columns = (prompt.tolist(), token.tolist(), _amounts(judge, prompt, token).tolist(), could.tolist())
-        found.extend(
-            Candidate(judge, p, t, tuple(taken), not keeps_up) for p, t, taken, keeps_up in zip(*columns, strict=True)
-        )
-    return sorted(found, key=lambda candidate: (candidate.amounts[first], *candidate.amounts))
+    grids = [_grid(max_machines, is_mixed=judge.design.is_mixed) for judge in judges]
+    could = [
+        judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64)) & (not impossible_limits(judge))
+        for judge, (prompt, token) in zip(judges, grids, strict=True)
+    ]
+    owner = np.repeat(np.arange(len(judges)), [len(prompt) for prompt, _ in grids])
+    counts = np.concatenate([np.stack(grid, axis=1) for grid in grids])
+    taken = np.concatenate([_amounts(judge, *grid) for judge, grid in zip(judges, grids, strict=True)])
+    excluded = ~np.concatenate(could)
+    # Far more clusters are ranked than looked at.
+    for place in np.lexsort((*taken.T[::-1], taken[:, OBJECTIVES.index(objective)])):
+        prompt, token = counts[place].tolist()
+        yield Candidate(judges[owner[place]], prompt, token, tuple(taken[place].tolist()), bool(excluded[place]))
 
 
 def _amounts(judge: Judge, prompt: Ints, token: Ints) -> Floats:

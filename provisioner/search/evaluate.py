@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -189,30 +190,34 @@ class Judge:
     def _evaluation(
         self, cluster: Cluster, simulations: Sequence[Simulation], values: Sequence[tuple[float, ...]]
     ) -> Evaluation:
-        yardsticks = [self.scenario.trial(self._replication(turn)).yardstick for turn in range(len(values))]
-        growths = [
-            yardstick.growth(simulation, self.scenario.span_s)
-            for yardstick, simulation in zip(yardsticks, simulations, strict=True)
-            if simulation.is_whole
-        ]
         results = self._pooled(values)
-        warnings = self._warnings(simulations)
-        is_whole = all(simulation.is_whole for simulation in simulations)
-        if is_whole and (len(values) == self.precision.all or self._is_decided(values)):
-            warnings += self._warmup_note(simulations, results)
-        return Evaluation(
+        evaluation = Evaluation(
             cluster=cluster,
             rate_rps=self.scenario.rate_rps,
             results=results,
             replications=len(values),
             load=self.load(cluster),
-            growth=float(np.mean(growths)) if growths else 0.0,
-            unfinished=sum(simulation.unfinished for simulation in simulations if simulation.is_whole),
-            utilization=utilization(cluster, simulations, self.scenario.span_s),
             times=max((model.origin for model in self._performance.values()), key=ORIGINS.index),
-            warnings=warnings,
-            is_whole=is_whole,
+            is_whole=all(simulation.is_whole for simulation in simulations),
         )
+        if not evaluation.is_whole:
+            return evaluation
+        warnings = self._warnings(simulations)
+        if len(values) == self.precision.all or self._is_decided(values):
+            warnings += self._warmup_note(simulations, results)
+        return replace(
+            evaluation,
+            growth=self._growth(simulations),
+            unfinished=sum(simulation.unfinished for simulation in simulations),
+            utilization=utilization(cluster, simulations, self.scenario.span_s),
+            warnings=warnings,
+        )
+
+    def _growth(self, simulations: Sequence[Simulation]) -> float:
+        """Growth of the backlog, mean over replications."""
+        yardsticks = [self.scenario.trial(self._replication(turn)).yardstick for turn in range(len(simulations))]
+        pairs = zip(yardsticks, simulations, strict=True)
+        return float(np.mean([yardstick.growth(simulation, self.scenario.span_s) for yardstick, simulation in pairs]))
 
     def _pooled(self, values: Sequence[tuple[float, ...]]) -> tuple[SloResult, ...]:
         return slo_results(
@@ -255,7 +260,7 @@ class Judge:
     def _warnings(self, simulations: Sequence[Simulation]) -> tuple[str, ...]:
         """What the percentiles do not say: requests that never finish, and times beyond the measured range."""
         warnings = []
-        unfinished = sum(simulation.unfinished for simulation in simulations if simulation.is_whole)
+        unfinished = sum(simulation.unfinished for simulation in simulations)
         if unfinished:
             warnings.append(f"{unfinished} requests never finish; they count with infinite times")
         for pool, machine in enumerate(self.design.machines):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,16 +30,17 @@ class Evaluation(Tabular):
     replications: int
     load: float
     """Least share of its time that the cluster needs for the work offered; above 1 it cannot keep up."""
-    growth: float
+    growth: float = 0.0
     """Growth of the backlog as a share of the arrivals; 0 unless it is beyond noise."""
-    unfinished: int
+    unfinished: int = 0
     """Requests of all replications that never finish."""
-    utilization: dict[str, float]
+    utilization: dict[str, float] = field(default_factory=dict)
     times: Origin = "measured"
     """Where the iteration times come from: the least reliable of the design's machines."""
     warnings: tuple[str, ...] = ()
     is_whole: bool = True
-    """Whether the values are achieved; otherwise the simulation ended with the verdict, and they are lower bounds."""
+    """Whether the values are achieved; otherwise a simulation ended with the verdict: they are lower bounds, and of
+    growth, unfinished requests, utilisation and warnings nothing is known."""
 
     @property
     def is_stable(self) -> bool:

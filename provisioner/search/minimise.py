@@ -8,7 +8,7 @@ or excluded by a bound that holds for any scheduler.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from provisioner.search.candidates import Candidate, candidates
@@ -113,7 +113,7 @@ def why_none(judges: Sequence[Judge], closest: Evaluation | None, advice: str) -
     return f"{missed.limit.name} binds: {cluster} comes nearest with {miss}: {advice}"
 
 
-def _parts(ranked: list[Candidate]) -> Iterator[list[Candidate]]:
+def _parts(ranked: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """Cut the ranking between unequal clusters, so that a part has work for every worker."""
     part: list[Candidate] = []
     work = 0

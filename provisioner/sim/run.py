@@ -39,6 +39,26 @@ from provisioner.sim.state import (
     make_world,
 )
 
+_OF_REQUESTS = (
+    "first_token_s",
+    "finish_s",
+    "prompt_machine",
+    "token_machine",
+    "prompt_start_s",
+    "decode_start_s",
+    "transfer_s",
+)
+_OF_MACHINES = (
+    "prompt_busy_s",
+    "decode_busy_s",
+    "mixed_busy_s",
+    "mixed_pool_s",
+    "peak_tokens",
+    "peak_decodes",
+    "peak_kv",
+)
+"""Fields of the kernel's records that a simulation has under the same names."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Simulation:
@@ -260,25 +280,17 @@ class Network:
         )
 
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
-        requests, machines, clock = world.requests, world.machines, world.clock[0]
+        # Fields of plain arrays: those of record arrays take much longer to look up.
+        requests, machines = world.requests.view(np.ndarray), world.machines.view(np.ndarray)
+        clock = world.clock[0]
+        filled = {name: requests[name].copy() for name in _OF_REQUESTS} | {
+            name: machines[name].copy() for name in _OF_MACHINES
+        }
         return Simulation(
+            **filled,
             trace=trace,
-            first_token_s=requests.first_token_s.copy(),
-            finish_s=requests.finish_s.copy(),
-            prompt_machine=requests.prompt_machine.copy(),
-            token_machine=requests.token_machine.copy(),
-            prompt_start_s=requests.prompt_start_s.copy(),
-            decode_start_s=requests.decode_start_s.copy(),
-            transfer_s=requests.transfer_s.copy(),
-            restarts=requests.restarts.astype(np.int64),
-            prompt_busy_s=machines.prompt_busy_s.copy(),
-            decode_busy_s=machines.decode_busy_s.copy(),
-            mixed_busy_s=machines.mixed_busy_s.copy(),
-            mixed_pool_s=machines.mixed_pool_s.copy(),
-            peak_tokens=machines.peak_tokens.copy(),
-            peak_decodes=machines.peak_decodes.copy(),
-            peak_kv=machines.peak_kv.copy(),
-            kv_token_s=machines.kv_token_s + machines.used_kv * clock.end_s,
+            restarts=requests["restarts"].astype(np.int64),
+            kv_token_s=machines["kv_token_s"] + machines["used_kv"] * clock.end_s,
             batch_time_s=_trimmed(world.batch_time_s[self.machine_rows.home]),
             pool_sizes=counts,
             end_s=float(clock.end_s),
