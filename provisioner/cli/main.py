@@ -108,7 +108,7 @@ def main(arguments: list[str]) -> int:
     """Run the command line; returns the exit code."""
     TYPED.set(tuple(arguments))
     try:
-        result = app(args=_with_values(arguments), standalone_mode=False)
+        result = app(args=_with_values(arguments), prog_name="provision", standalone_mode=False)
     except InputError as error:
         return _bad_input(error.faults)
     except KeyboardInterrupt:
