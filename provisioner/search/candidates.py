@@ -33,6 +33,8 @@ class Candidate:
 
 def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> Iterator[Candidate]:
     """Every cluster of the judges' designs with at most `max_machines`, best first (`goal.rank`)."""
+    if not judges:
+        return
     grids = [_grid(max_machines, is_mixed=judge.design.is_mixed) for judge in judges]
     could = [
         judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64)) & (not impossible_limits(judge))
