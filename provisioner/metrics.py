@@ -40,11 +40,6 @@ class Latencies:
         times: Floats = getattr(self, metric)[counted]
         return times[~np.isnan(times)] if metric == "tbt" else times
 
-    def at_least(self, least: Latencies) -> Latencies:
-        """These times, and the `least` that they can be where they are not known."""
-        pairs = ((getattr(self, name), getattr(least, name)) for name in ("ttft", "tbt", "e2e"))
-        return Latencies(*(np.where(np.isinf(times), floor, times) for times, floor in pairs))
-
 
 def latencies(simulation: Simulation, slo: SloSet) -> Latencies:
     """TTFT, TBT and E2E of each request in seconds."""

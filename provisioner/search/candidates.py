@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.trace import Floats, Ints
@@ -18,36 +19,62 @@ class Candidate:
     """Counts of machines, who judges them, and their place in the ranking."""
 
     judge: Judge
-    prompt_machines: int
-    token_machines: int
+    cluster: Cluster
     amounts: tuple[float, ...]
     """Cost, power and machines, rounded so that equal sums are equal (`goal.amounts`)."""
-    is_excluded: bool
-    """Whether it cannot keep up with the work, or a request alone misses an objective, whatever the schedulers do."""
-
-    @property
-    def cluster(self) -> Cluster:
-        """The cluster itself; there are far more candidates than clusters looked at."""
-        return self.judge.cluster(self.prompt_machines, self.token_machines)
+    excluded_before: int
+    """Clusters of a better rank that a bound excludes."""
 
 
-def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> Iterator[Candidate]:
-    """Every cluster of the judges' designs with at most `max_machines`, best first (`goal.rank`)."""
-    if not judges:
-        return
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Candidates, best first: far more are ranked than looked at, so each is made when it is asked for.
+
+    `counts` (n, 2) int64 are prompt and token machines, `judge` (n,) int64 who judges them, `amounts` (n, 3)
+    float64 what they take, `excluded_before` (n,) int64 how many excluded ones rank better.
+    """
+
+    judges: Sequence[Judge]
+    judge: Ints
+    counts: Ints
+    amounts: Floats
+    excluded_before: Ints
+    excluded: int
+    """Clusters that a bound excludes, of all."""
+
+    def __iter__(self) -> Iterator[Candidate]:
+        """Make them one by one."""
+        for number, counts, amounts, before in zip(
+            self.judge, self.counts, self.amounts, self.excluded_before, strict=True
+        ):
+            judge = self.judges[number]
+            yield Candidate(judge, judge.cluster(*counts.tolist()), tuple(amounts.tolist()), int(before))
+
+
+def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> Ranking:
+    """The clusters of the judges' designs with at most `max_machines` that no bound excludes, best first (`goal.rank`).
+
+    Excluded are those that cannot keep up with the work whatever their schedulers do, and all of a design in
+    which requests alone miss an objective.
+    """
     grids = [_grid(max_machines, is_mixed=judge.design.is_mixed) for judge in judges]
-    could = [
-        judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64)) & (not impossible_limits(judge))
-        for judge, (prompt, token) in zip(judges, grids, strict=True)
-    ]
-    owner = np.repeat(np.arange(len(judges)), [len(prompt) for prompt, _ in grids])
-    counts = np.concatenate([np.stack(grid, axis=1) for grid in grids])
-    taken = np.concatenate([_amounts(judge, *grid) for judge, grid in zip(judges, grids, strict=True)])
-    excluded = ~np.concatenate(could)
-    # Far more clusters are ranked than looked at.
-    for place in np.lexsort((*taken.T[::-1], taken[:, OBJECTIVES.index(objective)])):
-        prompt, token = counts[place].tolist()
-        yield Candidate(judges[owner[place]], prompt, token, tuple(taken[place].tolist()), bool(excluded[place]))
+    counts = np.concatenate([np.zeros((0, 2), np.int64), *(np.stack(grid, axis=1) for grid in grids)])
+    judge = np.repeat(np.arange(len(judges)), [len(prompt) for prompt, _ in grids])
+    pairs = list(zip(judges, grids, strict=True))
+    amounts = np.concatenate([np.zeros((0, 3)), *(_amounts(by, *grid) for by, grid in pairs)])
+    could = np.concatenate([np.zeros(0, np.bool_), *(_could(by, *grid) for by, grid in pairs)])
+    order = np.lexsort((*amounts.T[::-1], amounts[:, OBJECTIVES.index(objective)]))
+    kept = order[could[order]]
+    return Ranking(
+        judges, judge[kept], counts[kept], amounts[kept], np.cumsum(~could[order])[could[order]], int((~could).sum())
+    )
+
+
+def _could(judge: Judge, prompt: Ints, token: Ints) -> NDArray[np.bool_]:
+    """(clusters,) bool: no bound excludes it."""
+    if impossible_limits(judge):
+        return np.zeros(len(prompt), np.bool_)
+    return judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64))
 
 
 def _amounts(judge: Judge, prompt: Ints, token: Ints) -> Floats:

@@ -16,7 +16,7 @@ from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
 from provisioner.domain.failures import Failures
 from provisioner.domain.trace import Floats, RequestTrace
-from provisioner.metrics import Latencies, SloResult, binding, latencies, slo_results, time_between_tokens_s
+from provisioner.metrics import Latencies, SloResult, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
 from provisioner.search.evaluation import Evaluation, utilization
 from provisioner.search.precision import Precision
@@ -85,24 +85,19 @@ class Judge:
         return max(bound.load(each * cluster.prompt_machines, each * cluster.token_machines) for bound in self._bounds)
 
     @cached_property
-    def _least(self) -> list[Latencies]:
-        """The least that requests can take, in each of the first replications; for ever if they fit no machine."""
-        return [self._least_of(self.scenario.trial(replication).trace) for replication in range(self.precision.least)]
+    def floors(self) -> Floats:
+        """(replications, limits) float64: the least value of each limit that any number of machines could reach."""
+        trials = [self.scenario.trial(replication) for replication in range(self.precision.least)]
+        return np.array([trial.yardstick.values_of(self._least_of(trial.trace)) for trial in trials])
 
     def _least_of(self, trace: RequestTrace) -> Latencies:
+        """The least that requests can take; for ever if they fit no machine."""
         scheduling, slo = self.design.scheduling, self.scenario.slo
         ttft_s, decode_s = least_times_s(list(self._performance.values()), trace, scheduling)
         room = int(self._network.machine_rows.kv_capacity.max())
         ttft_s[trace.prompt_tokens + int(scheduling.first_token_in_prompt_kv) > room] = np.inf
         decode_s[(trace.output_tokens > 1) & (trace.prompt_tokens + trace.output_tokens > room)] = np.inf
         return Latencies(ttft_s, time_between_tokens_s(decode_s, trace, slo), ttft_s + decode_s)
-
-    @cached_property
-    def floors(self) -> Floats:
-        """(replications, limits) float64: the least value of each limit that any number of machines could reach."""
-        return np.array(
-            [self.scenario.trial(number).yardstick.values_of(least) for number, least in enumerate(self._least)]
-        )
 
     def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
         """Simulate one replication, until `stop` unless machines fail: a restart takes back what was counted."""
@@ -131,7 +126,7 @@ class Judge:
     def screen(self, cluster: Cluster) -> Evaluation:
         """`evaluate`, but ending simulations too once an objective is missed for certain.
 
-        Such an evaluation is not whole: times that were not seen count as the least they can be.
+        Such an evaluation is not whole: its values are no more than bounds.
         """
         return self._evaluate(cluster, whole=False, may_stop=True)
 
@@ -139,34 +134,31 @@ class Judge:
         simulations: list[Simulation] = []
         values: list[tuple[float, ...]] = []
         while True:
-            stop = self._stop(values) if may_stop and len(values) < self.precision.least else None
             replication = self._replication(len(values))
+            yardstick = self.scenario.trial(replication).yardstick
+            stop = yardstick.stop(self._spare(values)) if may_stop and len(values) < self.precision.least else None
             simulations.append(self.simulate(cluster, replication, stop))
-            values.append(self._values(simulations[-1], replication))
+            if stop is None or simulations[-1].is_whole:
+                values.append(yardstick.values(simulations[-1]))
+            else:
+                values.append(stop.at_least(self.floors[replication]))
             if len(values) >= self.precision.all or (not whole and self._is_lost(values)):
                 break
             if len(values) >= self.precision.least and self._is_decided(values):
                 break
         return self._evaluation(cluster, simulations, values)
 
-    def _stop(self, values: Sequence[tuple[float, ...]]) -> Stop:
-        """Stop the next replication once some mean exceeds its limit, whatever those after it show."""
+    def _spare(self, values: Sequence[tuple[float, ...]]) -> Floats:
+        """What the next replication may show: with more, some mean exceeds its limit whatever those after it show."""
         so_far = np.nansum(np.array(values), axis=0) if values else 0.0
-        spare = self.precision.all * self._limits * (1 + 2 * ROUNDING) - so_far - self._to_come(len(values) + 1)
-        return self.scenario.trial(self._replication(len(values))).yardstick.stop(spare)
+        spare: Floats = self.precision.all * self._limits * (1 + 2 * ROUNDING) - so_far - self._to_come(len(values) + 1)
+        return spare
 
-    def _values(self, simulation: Simulation, replication: int) -> tuple[float, ...]:
-        """The values of a replication; lower bounds if it was stopped."""
-        seen = latencies(simulation, self.scenario.slo)
-        if not simulation.is_whole:
-            seen = seen.at_least(self._least[replication])
-        return self.scenario.trial(replication).yardstick.values_of(seen)
-
-    def glance(self, cluster: Cluster) -> float:
-        """The headroom in the first replication alone: enough to say which clusters to look at first."""
+    def glance(self, cluster: Cluster) -> Evaluation:
+        """One replication, wholly: enough to say which clusters to look at first."""
         first = self._replication(0)
-        values = self.scenario.trial(first).yardstick.values(self.simulate(cluster, first))
-        return binding(slo_results(self.scenario.slo, [values])).headroom
+        simulation = self.simulate(cluster, first)
+        return self._evaluation(cluster, [simulation], [self.scenario.trial(first).yardstick.values(simulation)])
 
     def _is_lost(self, values: Sequence[tuple[float, ...]]) -> bool:
         """Whether some mean exceeds its limit whatever the replications still to come show."""

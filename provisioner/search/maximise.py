@@ -140,7 +140,7 @@ def maximise(judges: Sequence[Judge], budget: Budget, *, workers: Workers) -> Pl
 def _race(cells: Sequence[Cell], workers: Workers) -> list[Climb]:
     """Climb with the most promising cluster; each other one climbs on only from a step above the best so far."""
     start = first_step(cells)
-    promising = workers.map(lambda cell: cell[0].at(start).glance(cell[1]), cells)
+    promising = workers.map(lambda cell: cell[0].at(start).glance(cell[1]).headroom, cells)
     order = sorted(range(len(cells)), key=lambda index: -promising[index])
     climbs = [Climb(*cells[index]) for index in order]
     climbs[0].run(start)
@@ -178,7 +178,7 @@ def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, star
     )
     best = _highest(climbs)
     if best is None:
-        closest = nearest(judges, tried)
+        closest = nearest(judges, tried, workers)
         return Plan(
             status="infeasible",
             best=closest,

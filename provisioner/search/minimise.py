@@ -8,16 +8,16 @@ or excluded by a bound that holds for any scheduler.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby, islice
 
-from provisioner.search.candidates import Candidate, candidates
+from provisioner.search.candidates import candidates
 from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Objective, rank
 from provisioner.search.plan import Certificate, Plan
-from provisioner.search.pool import PART, Workers
+from provisioner.search.pool import Workers
 
 
 def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int, workers: Workers) -> Plan:
@@ -28,23 +28,22 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     """
     started = time.perf_counter()
     tried: list[Evaluation] = []
-    excluded = unconfirmed = 0
-    for part in _parts(candidates(judges, objective, max_machines)):
-        kept = [candidate for candidate in part if not candidate.is_excluded]
-        excluded += len(part) - len(kept)
-        found = workers.map(lambda candidate: candidate.judge.screen(candidate.cluster), kept)
-        tried.extend(found)
-        for winners in _passing(kept, found):
-            for place, (judge, winner) in enumerate(winners):
-                confirmed = confirm(judge, winner.cluster, workers)
-                if not _is_confirmed(judge, confirmed):
+    unconfirmed = 0
+    ranking = candidates(judges, objective, max_machines)
+    with workers.stream(lambda candidate: candidate.judge.screen(candidate.cluster), ranking) as screened:
+        for _, tied in groupby(screened, key=lambda pair: pair[0].amounts):
+            found = list(tied)
+            tried.extend(evaluation for _, evaluation in found)
+            winners = sorted((pair for pair in found if pair[1].is_feasible), key=lambda pair: -pair[1].headroom)
+            for place, (candidate, winner) in enumerate(winners):
+                confirmed = confirm(candidate.judge, winner.cluster, workers)
+                if not _is_confirmed(candidate.judge, confirmed):
                     unconfirmed += 1
                     continue
-                best = rank(winner.cluster, objective)
-                cheaper = [e for e in tried if rank(e.cluster, objective) < best]
+                cheaper = [e for e in tried if rank(e.cluster, objective) < rank(winner.cluster, objective)]
                 certificate = Certificate(
                     simulated=len(tried),
-                    excluded_by_bound=excluded,
+                    excluded_by_bound=candidate.excluded_before,
                     elapsed_s=time.perf_counter() - started,
                     text=f"every cluster with less {objective} was simulated or excluded by a sound bound",
                     uncertain=sum(evaluation.is_uncertain for evaluation in cheaper),
@@ -58,14 +57,14 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                     equally_good=len(winners) - 1 - place,
                     confirmed=confirmed,
                 )
-    closest = nearest(judges, tried)
+    closest = nearest(judges, tried, workers)
     return Plan(
         status="infeasible",
         best=closest,
         evaluations=tuple(tried),
         certificate=Certificate(
             simulated=len(tried),
-            excluded_by_bound=excluded,
+            excluded_by_bound=ranking.excluded,
             elapsed_s=time.perf_counter() - started,
             text=f"every cluster of at most {max_machines} machines was simulated or excluded by a sound bound",
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
@@ -75,27 +74,21 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     )
 
 
-def nearest(judges: Sequence[Judge], tried: Sequence[Evaluation]) -> Evaluation | None:
-    """The cluster that misses by the least, judged on all replications.
+def nearest(judges: Sequence[Judge], tried: Sequence[Evaluation], workers: Workers) -> Evaluation | None:
+    """The cluster that misses by the least in the replication with the most work, judged on all of them.
 
-    A screened cluster is no nearer than it looks: the one that looks nearest is judged wholly, until it still does.
+    Of clusters whose simulations were stopped, no more than bounds is known: they are simulated once more.
     """
+    if not tried:
+        return None
     by_design = {judge.design.name: judge for judge in judges}
-    left = list(tried)
-    closest: Evaluation | None = None
-    while left:
-        best = max(range(len(left)), key=lambda place: _nearness(left[place]))
-        if closest is not None and _nearness(left[best]) <= _nearness(closest):
-            break
-        looked_at = left.pop(best)
-        judge = by_design[looked_at.cluster.design.name].at_rate(looked_at.rate_rps)
-        whole = judge.evaluate(looked_at.cluster, whole=True)
-        closest = max(closest or whole, whole, key=_nearness)
-    return closest
 
+    def judge(evaluation: Evaluation) -> Judge:
+        return by_design[evaluation.cluster.design.name].at_rate(evaluation.rate_rps)
 
-def _nearness(evaluation: Evaluation) -> tuple[bool, float]:
-    return evaluation.is_stable, evaluation.headroom
+    looked_at = workers.map(lambda e: e if e.is_whole else judge(e).glance(e.cluster), tried)
+    closest = max(looked_at, key=lambda evaluation: (evaluation.is_stable, evaluation.headroom))
+    return judge(closest).evaluate(closest.cluster, whole=True)
 
 
 def why_none(judges: Sequence[Judge], closest: Evaluation | None, advice: str) -> str:
@@ -111,30 +104,6 @@ def why_none(judges: Sequence[Judge], closest: Evaluation | None, advice: str) -
     missed = closest.binding
     miss = f"{missed.value:.3g} against {missed.limit.limit:g}"
     return f"{missed.limit.name} binds: {cluster} comes nearest with {miss}: {advice}"
-
-
-def _parts(ranked: Iterable[Candidate]) -> Iterator[list[Candidate]]:
-    """Cut the ranking between unequal clusters, so that a part has work for every worker."""
-    part: list[Candidate] = []
-    work = 0
-    for _, tied in groupby(ranked, key=lambda candidate: candidate.amounts):
-        equal = list(tied)
-        part.extend(equal)
-        work += sum(not candidate.is_excluded for candidate in equal)
-        if work >= PART:
-            yield part
-            part, work = [], 0
-    if part:
-        yield part
-
-
-def _passing(kept: Sequence[Candidate], found: Sequence[Evaluation]) -> list[list[tuple[Judge, Evaluation]]]:
-    """The passing clusters, from the best on: those of equal amounts together, the one with most headroom first."""
-    pairs = [pair for pair in zip(kept, found, strict=True) if pair[1].is_feasible]
-    return [
-        sorted(((c.judge, e) for c, e in tied), key=lambda winner: -winner[1].headroom)
-        for _, tied in groupby(pairs, key=lambda pair: pair[0].amounts)
-    ]
 
 
 def _is_confirmed(judge: Judge, confirmed: tuple[int, int] | None) -> bool:

@@ -34,7 +34,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
     ranked = candidates(hopeful, "cost", max_machines)
     passing: list[Evaluation] = []
     tried: list[Evaluation] = []
-    excluded = dominated = 0
+    dominated = 0
     waiting: list[Candidate] = []
 
     def work_off() -> None:
@@ -47,9 +47,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
         waiting.clear()
 
     for candidate in ranked:
-        if candidate.is_excluded:
-            excluded += 1
-        elif any(dominates(amounts(e.cluster), candidate.amounts) for e in passing):
+        if any(dominates(amounts(e.cluster), candidate.amounts) for e in passing):
             dominated += 1
         else:
             waiting.append(candidate)
@@ -61,7 +59,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
         evaluations=tuple(tried),
         certificate=Certificate(
             simulated=len(tried),
-            excluded_by_bound=excluded,
+            excluded_by_bound=ranked.excluded,
             excluded_by_dominance=dominated,
             elapsed_s=time.perf_counter() - started,
             text=f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",

@@ -190,6 +190,13 @@ class Stop(NamedTuple):
     most: NDArray[np.float64]
     left: NDArray[np.int64]
 
+    def at_least(self, floors: NDArray[np.float64]) -> tuple[float, ...]:
+        """Lower bounds of each value after a simulation was stopped: `most` of what was exceeded, else the floors."""
+        bounds = floors.copy()
+        exceeded = np.flatnonzero(self.left < 0)
+        bounds[exceeded] = np.maximum(bounds[exceeded], self.most[exceeded])
+        return tuple(bounds.tolist())
+
 
 NEVER = Stop(np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros(0, np.int64))
 """Nothing to wait for: the simulation runs to its end."""
