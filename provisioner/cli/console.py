@@ -11,6 +11,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    SpinnerColumn,
     Task,
     TextColumn,
     TimeElapsedColumn,
@@ -59,3 +60,13 @@ def progress(task: str, *, quiet: bool, total: int | None = None) -> Iterator[Ad
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         handle = bar.add_task(plain(task), total=total)
         yield lambda count: bar.advance(handle, count)
+
+
+@contextmanager
+def working(task: str, *, quiet: bool) -> Iterator[None]:
+    """Something that takes a while and cannot be counted: its name and the time it has taken, on a terminal."""
+    console = remarks()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        bar.add_task(plain(task), total=None)
+        yield

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -21,6 +22,7 @@ from provisioner.errors import Fault, InputError
 
 INTERNAL_ERROR, BAD_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
 ISSUES = "the project's issue tracker"
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 _OF_THE_GROUP = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 
 
@@ -76,6 +78,7 @@ def _register() -> None:
         profile,
         simulate,
         sweep,
+        warmup,
         whatif,
         workloads,
     )
@@ -88,6 +91,7 @@ def _register() -> None:
     app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
     app.command("whatif", epilog=whatif.EXAMPLE)(whatif.whatif)
     app.command("paper", epilog=paper.EXAMPLE)(paper.paper)
+    app.command("warmup", epilog=warmup.EXAMPLE)(warmup.warmup)
     app.command("list", epilog=listing.EXAMPLE)(listing.show)
     app.add_typer(profile.app, name="profile")
     app.add_typer(workloads.app, name="workload")
@@ -147,6 +151,9 @@ def _of_click(error: Exception, arguments: Sequence[str]) -> int:
         return _bad_input([fault_of(error, arguments)])
     if type(error).__name__ == "Abort":
         return _interrupted()
+    if isinstance(error, OSError) and error.errno in _FULL:
+        where = error.filename or "the disk"
+        return _bad_input([Fault(problem=f"{where}: {error.strerror}", allowed="more room, or a file on another disk")])
     traceback.print_exc()
     typer.echo(
         f"internal error: {type(error).__name__}: {error}\nPlease report it, with the command and the lines above, "

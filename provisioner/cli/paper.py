@@ -54,7 +54,7 @@ def paper(
     workloads = _workloads(workload)
     from provisioner.cli.console import note, progress
     from provisioner.cli.question import cores
-    from provisioner.cli.warmth import announce_compilation
+    from provisioner.cli.warmth import get_ready
     from provisioner.cli.workload import DEFAULT_DURATION_S
     from provisioner.report import answer
     from provisioner.report import paper as report
@@ -65,7 +65,7 @@ def paper(
     span_s = duration or (QUICK_DURATION_S if quick else DEFAULT_DURATION_S)
     common = {"duration": span_s, "replications": replications, "seed": seed}
     worlds = [_world(name, preset, inputs, workloads, common) for name, preset in presets.items()]
-    announce_compilation(quiet=inputs.quiet)
+    get_ready(quiet=inputs.quiet)
     if replications == 1:
         note("judged on one seed, as the paper does; --replications judges by the mean of several", quiet=inputs.quiet)
     total = steps(worlds, workloads, quick=quick)

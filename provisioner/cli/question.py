@@ -153,10 +153,10 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
 def prepare(question: Question, design_names: Sequence[str]) -> Setting:
     """Resolve a question, say what is to be said about it, and get the simulator ready."""
     from provisioner.cli.console import note
-    from provisioner.cli.warmth import announce_compilation
+    from provisioner.cli.warmth import get_ready
 
     setting = resolve(question, design_names)
-    announce_compilation(quiet=question.quiet)
+    get_ready(quiet=question.quiet)
     for text in setting.notes:
         note(text, quiet=question.quiet)
     return setting

@@ -21,6 +21,7 @@ COMMANDS = [
     ("curve",),
     ("whatif",),
     ("list",),
+    ("warmup",),
     ("profile", "show"),
     ("workload", "describe"),
     ("workload", "import"),

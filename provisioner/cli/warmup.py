@@ -1,0 +1,62 @@
+"""`provision warmup`: what the first run would do, done beforehand, as when an image is built."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from provisioner.cli.options import Loudness, shared
+from provisioner.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLE = """Examples: provision warmup;
+RUN provision warmup --all-users (in an image that other users run, or with a read-only file system)"""
+
+
+@shared(Loudness)
+def warmup(
+    loudness: Loudness,
+    *,
+    all_users: Annotated[
+        bool, typer.Option("--all-users", help="Keep it where every user of this machine finds it.")
+    ] = False,
+) -> None:
+    """Compile the simulator, try it on a case worked out by hand, and say where it is kept and how long that took."""
+    from provisioner.cli.console import answers, working
+    from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled, kept_in
+
+    was_compiled = is_compiled()
+    with working("compiling", quiet=loudness.quiet):
+        from provisioner.sim.warm import warm
+
+        seconds = warm()
+    place = cache_folder(for_all=all_users)
+    if all_users and (compiled := kept_in()) is not None:
+        try:
+            copy_kernel(compiled, place)
+        except OSError as error:
+            raise _not_kept(place, error.strerror) from error
+    elif not all_users and not is_compiled(place):
+        if not was_compiled:
+            raise _not_kept(place, "cannot be written to, or is full")
+        place = cache_folder(for_all=True)
+    if loudness.quiet:
+        return
+    done = "compiled already, loaded" if was_compiled else "compiled"
+    console = answers()
+    console.print(f"{done} and tried on a case worked out by hand, in {seconds:.1f} s", markup=False)
+    console.print(f"kept in {place}, {_megabytes(place):.1f} MB", markup=False, soft_wrap=True)
+
+
+def _not_kept(folder: Path, why: str | None) -> InputError:
+    allowed = "a folder that can be written to: set XDG_CACHE_HOME, or run as a user who may"
+    return InputError(
+        Fault(problem=f"the compiled simulator cannot be kept: {why}", value=str(folder), allowed=allowed)
+    )
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6

@@ -1,0 +1,119 @@
+"""The compiled simulator is there before it is needed, wherever it may be written, and whoever looks for it at once."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled
+from provisioner.sim.warm import warm
+from tests.cli.runs import MAIN_JOB, Provision, environment, process, timeless
+
+COMMAND = (sys.executable, "-m", "provisioner.cli.main")
+compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+
+def filled(folder: Path) -> Path:
+    """A cache folder with the compiled kernel in it."""
+    warm()
+    copy_kernel(cache_folder(), folder / "provisioner" / cache_folder().name)
+    return folder
+
+
+def in_a_world_of_its_own(*script: str, cwd: Path, changes: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a shell script that may mount; skip where the machine does not allow that."""
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
+        pytest.skip("no mount namespaces here")
+    return subprocess.run(
+        ["unshare", "-rm", "sh", "-euc", "\n".join(script)],
+        cwd=cwd, env=environment(changes), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_case_worked_out_by_hand_comes_out() -> None:
+    assert warm() > 0
+
+
+@compiled_only
+def test_warmup_says_where_and_how_long(provision: Provision) -> None:
+    warm()
+    run = provision("warmup")
+    assert run.code == 0
+    done, kept = run.out.splitlines()
+    assert done.startswith("compiled already, loaded and tried on a case worked out by hand, in ")
+    assert kept.startswith(f"kept in {cache_folder()}, ")
+    assert provision("warmup", "--quiet").out == ""
+
+
+@compiled_only
+def test_a_cache_that_cannot_be_written_is_read(folder: Path) -> None:
+    cache = filled(folder / "cache")
+    done = in_a_world_of_its_own(
+        f"mount --bind '{cache}' '{cache}'",
+        f"mount -o remount,ro,bind '{cache}'",
+        f"! touch '{cache}/x' 2>&-",
+        f"'{sys.executable}' -m provisioner.cli.main warmup",
+        f"'{sys.executable}' -m provisioner.cli.main {' '.join(MAIN_JOB)} --json",
+        cwd=folder,
+        changes={"XDG_CACHE_HOME": str(cache), "TMPDIR": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("compiled already")
+    assert f"kept in {cache}/provisioner/" in done.stdout
+    assert "compiling" not in done.stderr
+    assert not list(folder.glob("provisioner-*")), "the copy was left behind"
+
+
+@compiled_only
+def test_a_copy_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "to" / "kernel"
+    (source / "sim").mkdir(parents=True)
+    (source / "sim" / "kernel.run_events-1.nbc").write_bytes(b"x")
+    for _ in range(2):  # anew, and over what is there
+        copy_kernel(source, target)
+        assert is_compiled(target)
+    assert [path.name for path in target.parent.iterdir()] == ["kernel"]
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        copy_kernel(source, tmp_path / "file" / "kernel")
+
+
+@compiled_only
+@pytest.mark.slow
+def test_first_uses_at_the_same_time(folder: Path) -> None:
+    """Each compiles, and one of them keeps it: the answers are the same, and the next run compiles nothing."""
+    changes = environment({"XDG_CACHE_HOME": str(folder / "cache")})
+    running = [
+        subprocess.Popen([*COMMAND, *MAIN_JOB, "--json"], cwd=folder, env=changes, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]  # fmt: skip
+    both = [each.communicate(timeout=600) for each in running]
+    assert [each.returncode for each in running] == [0, 0]
+    assert len({timeless(out) for out, _ in both}) == 1
+    assert all("compiling the simulator" in err for _, err in both)
+    after = process(*MAIN_JOB, "--json", cwd=folder, changes={"XDG_CACHE_HOME": str(folder / "cache")})
+    assert timeless(after.out) == timeless(both[0][0])
+    assert "compiling" not in after.err
+
+
+@compiled_only
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["a file", "full"])
+def test_where_nothing_can_be_kept_it_compiles_all_the_same(folder: Path, place: str) -> None:
+    cache = folder / "cache"
+    cache.touch() if place == "a file" else cache.mkdir()
+    mount = f"mount -t tmpfs -o size=1m tmpfs '{cache}'" if place == "full" else "true"
+    done = in_a_world_of_its_own(
+        mount,
+        f"'{sys.executable}' -m provisioner.cli.main {' '.join(MAIN_JOB)} --json",
+        cwd=folder,
+        changes={"XDG_CACHE_HOME": str(cache)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cannot be written to" in done.stderr
