@@ -136,28 +136,38 @@ class Yardstick:
 
         More requests then exceed it than stand above the percentile. A goodput stops nothing.
         """
-        measures = np.array([_MEASURES[limit.metric] for limit in self.slo.limits], np.int64)
-        return Stop(measures, self._unit_s, most[: len(measures)], self._left.copy())
+        kinds = list(self._by_kind)
+        kind = np.array([kinds.index((limit.metric, limit.unit)) for limit in self.slo.limits], np.int64)
+        order = np.lexsort((most[: len(kind)], kind))
+        return Stop(
+            measure=np.array([_MEASURES[metric] for metric, _ in kinds], np.int64),
+            unit_s=self._unit_s,
+            first=np.searchsorted(kind[order], np.arange(len(kinds) + 1)),
+            most=most[order],
+            left=self._left[order],
+            number=order,
+        )
 
     @cached_property
     def _left(self) -> NDArray[np.int64]:
         """(limits,): how many requests may stand above each percentile."""
-        counted = np.isfinite(self._unit_s).sum(axis=0)
-        percents = np.array([limit.percentile for limit in self.slo.limits])
-        return np.asarray(counted - 1 - (percents * (counted - 1) / 100).astype(np.int64))
+        counted = dict(zip(self._by_kind, np.isfinite(self._unit_s).sum(axis=0).tolist(), strict=True))
+        counts = [counted[limit.metric, limit.unit] for limit in self.slo.limits]
+        places = [limit.percentile * (n - 1) / 100 for limit, n in zip(self.slo.limits, counts, strict=True)]
+        return np.array(counts, np.int64) - 1 - np.array(places).astype(np.int64)
 
     @cached_property
     def _unit_s(self) -> Floats:
-        """(n, limits) float64: what each request's seconds are a multiple of, infinite where it does not count."""
+        """(n, kinds) float64: what each request's seconds are a multiple of, infinite where it does not count."""
         trace = self._trace
-        table = np.empty((len(trace), len(self.slo.limits)))
+        table = np.empty((len(trace), len(self._by_kind)))
         second = Latencies(*np.ones((3, len(trace))))
         steps = trace.output_tokens - 1.0
         # TBT is of the time from the first token to the last, which one token does not have.
         tokens = np.where(steps > 0, steps + int(self.slo.tbt_counts_first_token), np.inf)
-        for column, limit in enumerate(self.slo.limits):
-            unit_s = 1 / getattr(self._in(limit.unit, second), limit.metric)
-            table[:, column] = unit_s * tokens if limit.metric == "tbt" else unit_s
+        for column, (metric, unit) in enumerate(self._by_kind):
+            unit_s = 1 / getattr(self._in(unit, second), metric)
+            table[:, column] = unit_s * tokens if metric == "tbt" else unit_s
         table[trace.arrival_s < self.since_s] = np.inf
         return table
 

@@ -177,28 +177,32 @@ class Timing(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """When a verdict is certain: more than `left` requests exceed `most` of one of the limits.
+    """When a verdict is certain: more than `left` requests exceed `most` in one of the limits.
 
-    `measure` (limits,) int64 is what is measured, from arrival to first token (0), from there to the last
-    one (1), or from arrival to the last one (2). `unit_s` (n, limits) float64 is what each request's
-    seconds are a multiple of, infinite for one that does not count; `most` (limits,) float64 such
-    multiples; `left` (limits,) int64 counts down.
+    Limits of one kind share what is measured and in which unit. `measure` (kinds,) int64: from arrival to first
+    token (0), from there to the last one (1), or from arrival to the last one (2); `unit_s` (n, kinds) float64:
+    what each request's seconds are a multiple of, infinite for one that does not count; `first` (kinds + 1,)
+    int64: where each kind's limits begin. Of each limit: `most` (limits,) float64, such multiples, rising within
+    a kind; `left` (limits,) int64, which counts down; `number` (limits,) int64, its place in the SLO set.
     """
 
     measure: NDArray[np.int64]
     unit_s: NDArray[np.float64]
+    first: NDArray[np.int64]
     most: NDArray[np.float64]
     left: NDArray[np.int64]
+    number: NDArray[np.int64]
 
     def at_least(self, floors: NDArray[np.float64]) -> tuple[float, ...]:
         """Lower bounds of each value after a simulation was stopped: `most` of what was exceeded, else the floors."""
         bounds = floors.copy()
-        exceeded = np.flatnonzero(self.left < 0)
-        bounds[exceeded] = np.maximum(bounds[exceeded], self.most[exceeded])
+        exceeded = self.left < 0
+        bounds[self.number[exceeded]] = np.maximum(bounds[self.number[exceeded]], self.most[exceeded])
         return tuple(bounds.tolist())
 
 
-NEVER = Stop(np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0), np.zeros(0, np.int64))
+_NONE = np.zeros(0, np.int64)
+NEVER = Stop(_NONE, np.zeros((0, 0)), np.zeros(1, np.int64), np.zeros(0), _NONE, _NONE)
 """Nothing to wait for: the simulation runs to its end."""
 
 

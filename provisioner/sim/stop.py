@@ -16,8 +16,12 @@ TTFT, TBT, E2E = 0, 1, 2
 def count_late(world: World, number: int, measure: int, seconds: float) -> None:
     """Count a request against the limits of a measure that it exceeds."""
     stop = world.stop
-    for limit in range(len(stop.measure)):
-        if stop.measure[limit] == measure and seconds > stop.most[limit] * stop.unit_s[number, limit]:
-            stop.left[limit] -= 1
-            if stop.left[limit] < 0:
-                world.clock[0].is_stopped = True
+    for kind in range(len(stop.measure)):
+        if stop.measure[kind] == measure:
+            unit_s = stop.unit_s[number, kind]
+            for limit in range(stop.first[kind], stop.first[kind + 1]):
+                if not seconds > stop.most[limit] * unit_s:
+                    break
+                stop.left[limit] -= 1
+                if stop.left[limit] < 0:
+                    world.clock[0].is_stopped = True
