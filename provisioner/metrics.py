@@ -15,11 +15,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from provisioner.domain.slo import Goodput, Limit, Metric, Objective, SloSet, Unit
 from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.perf.model import PerformanceModel
+from provisioner.remember import remembered
 from provisioner.sim import Simulation, Stop
 
 Verdict = Literal["met", "missed", "uncertain"]
@@ -282,8 +282,11 @@ def interval(values: Floats, confidence: float) -> tuple[float, float] | None:
 
 
 @cache
+@remembered
 def student_t(confidence: float, degrees: int) -> float:
     """Half-width of a two-sided interval of Student's t, in standard errors."""
+    from scipy import special  # noqa: PLC0415 - as long to load as a search of 50 clusters; results are remembered
+
     return float(special.stdtrit(degrees, (1 + confidence) / 2))
 
 

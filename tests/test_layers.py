@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "provisioner"
 LAYERS = (
-    ("errors",),
+    ("errors", "remember"),
     ("domain",),
     ("catalog", "perf", "traces"),
     ("sim",),

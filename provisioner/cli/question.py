@@ -146,7 +146,7 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
         precision=precision,
         title=f"{' + '.join(question.workload)} at {workload.rate_rps:.4g} RPS{_on_which_times(scenario, designs)}",
         inputs=_echo(question, scenario, designs, profile_name, workload),
-        notes=(*_notes(question, scenario, workload), *_unit_notes(designs)),
+        notes=(*_notes(scenario, workload), *_unit_notes(designs)),
     )
 
 
@@ -263,7 +263,7 @@ def _check_numbers(question: Question, faults: Faults) -> None:
         faults.add("out of range", field="--confidence", value=question.confidence, allowed="0.5 to below 1, as 0.95")
 
 
-def _notes(question: Question, scenario: Scenario, workload: Workload) -> tuple[str, ...]:
+def _notes(scenario: Scenario, workload: Workload) -> tuple[str, ...]:
     notes = list(workload.notes)
     requests = round(workload.rate_rps * workload.span_s)
     if requests < FEWEST_REQUESTS:

@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from provisioner.errors import Fault, InputError
 from provisioner.perf.model import PerformanceModel
 from provisioner.perf.points import COLUMNS, Points, label
 from provisioner.perf.shapes import medians, numbered
+from provisioner.remember import remembered
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +46,7 @@ LEAST_SHARE = 0.01
 """No time is fitted below this share of the shortest measured one."""
 
 
+@remembered
 def fit(points: Points, *, mixed_factor: float = 1.1) -> PerformanceModel:
     """Fit the performance model of one profile.
 
@@ -162,6 +163,8 @@ def _tells_context(decode: Points) -> bool:
 
 def _monotone(x: Floats, seconds: Floats, context: Floats | None = None) -> tuple[Floats, Floats, float]:
     """Least squares of relative errors: knots, seconds at them, and seconds per token of `context` (or 0)."""
+    from scipy.optimize import nnls  # noqa: PLC0415 - takes longer to load than all fits take; results are remembered
+
     knots = _knots(x)
     ramps = [np.clip((x - low) / (high - low), 0.0, 1.0) for low, high in pairwise(knots)]
     columns = [np.ones_like(x), *ramps]
