@@ -105,13 +105,16 @@ class Yardstick:
 
         Over the requests that arrive from `since_s` on, which is the yardstick's own unless given.
         """
-        return self.values_of(latencies(simulation, self.slo), since_s)
+        return self.values_of(latencies(simulation, self.slo), since_s, simulation.trace.arrival_s)
 
-    def values_of(self, seconds: Latencies, since_s: float | None = None) -> tuple[float, ...]:
-        """The value of each objective for such times in seconds."""
+    def values_of(
+        self, seconds: Latencies, since_s: float | None = None, arrival_s: Floats | None = None
+    ) -> tuple[float, ...]:
+        """The value of each objective for such times in seconds, and arrivals, which a closed loop has of its own."""
         times = {unit: self._in(unit, seconds) for unit in self.slo.units}
-        # Arrivals are in order: what counts is a slice.
-        counted = slice(int(np.searchsorted(self._arrival_s, self.since_s if since_s is None else since_s)), None)
+        arrivals = self._arrival_s if arrival_s is None else arrival_s
+        # They are in order: what counts is a slice.
+        counted = slice(int(np.searchsorted(arrivals, self.since_s if since_s is None else since_s)), None)
         found: dict[Objective, float] = {}
         for (metric, unit), limits in self._by_kind.items():
             values = percentiles(times[unit].of(metric, counted), [limit.percentile for limit in limits])

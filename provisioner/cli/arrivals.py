@@ -39,7 +39,22 @@ class ByHour:
     rates: tuple[float, ...]
 
 
-Arrivals = Independent | AsRecorded | InRuns | ByHour
+@dataclass(frozen=True, slots=True)
+class FromUsers:
+    """A closed loop: so many users send so many requests in all, each when the one before is finished."""
+
+    users: int
+    requests: int
+
+    @property
+    def text(self) -> str:
+        """As it is typed."""
+        return f"closed:{self.users}:{self.requests}"
+
+
+Arrivals = Independent | AsRecorded | InRuns | ByHour | FromUsers
+LEAST_REQUESTS, EACH_SENDS = 1000, 20
+"""Requests of a closed loop of which only the users are given: a thousand, or twenty from each."""
 
 
 def parse(text: str | None) -> Arrivals | None:
@@ -70,7 +85,7 @@ def parse(text: str | None) -> Arrivals | None:
                 field="--arrivals",
                 value=text,
                 allowed="poisson, gamma:CV with CV from 0.01 to 100, recorded, resampled[:REQUESTS], "
-                "hourly:R1,R2,... (the rate of each hour)",
+                "hourly:R1,R2,... (the rate of each hour), closed:USERS[:REQUESTS]",
             )
         )
     return found
@@ -95,4 +110,17 @@ def _by_hour(text: str) -> ByHour | None:
     return ByHour(known) if len(known) == len(rates) and any(known) else None
 
 
-_FORMS: dict[str, Callable[[str], Arrivals | None]] = {"gamma": _gamma, "resampled": _in_runs, "hourly": _by_hour}
+def _from_users(text: str) -> FromUsers | None:
+    parts = text.split(":")
+    if len(parts) > 2 or not all(part.isascii() and part.isdecimal() and len(part) <= 8 for part in parts):  # noqa: PLR2004
+        return None
+    users = int(parts[0])
+    return FromUsers(users, int(parts[1]) if len(parts) > 1 else max(LEAST_REQUESTS, EACH_SENDS * users))
+
+
+_FORMS: dict[str, Callable[[str], Arrivals | None]] = {
+    "gamma": _gamma,
+    "resampled": _in_runs,
+    "hourly": _by_hour,
+    "closed": _from_users,
+}

@@ -53,7 +53,7 @@ def compare(
         setting = prepare(question, names)
         relative_to = _baseline(baseline, setting)
         found = _given(setting, cluster)
-        goal = {"target_rps": setting.scenario.rate_rps}
+        goal = setting.scenario.asked
         title = f"Given clusters, {setting.title}"
     else:
         parsed = Goal.parse(question, search, minimize, maximize)

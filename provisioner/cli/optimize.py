@@ -124,7 +124,7 @@ class Goal:
     def echo(self, setting: Setting) -> dict[str, Any]:
         """The goal, as JSON has it."""
         if self.budget is None:
-            return {"minimize": self.objective, "target_rps": setting.scenario.rate_rps}
+            return {"minimize": self.objective, **setting.scenario.asked}
         return {
             "maximize": "throughput",
             "budget_cost_usd_per_h": self.budget.cost_usd_per_h,

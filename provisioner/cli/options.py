@@ -100,7 +100,8 @@ class Traffic(Files, Inputs):
     arrivals: Annotated[
         str | None,
         typer.Option(
-            help="Arrival process: poisson, gamma:CV, hourly:R1,R2,...; of a file also recorded, resampled[:REQUESTS].",
+            help="Arrival process: poisson, gamma:CV, hourly:R1,R2,..., closed:USERS[:REQUESTS]; of a file also "
+            "recorded, resampled[:REQUESTS].",
             metavar="PROCESS",
             show_default="poisson; recorded for a file",
         ),

@@ -51,7 +51,7 @@ def pareto(
         if budget is None:
             front = pareto(setting.judges, max_machines=search.max_machines, workers=workers)
             title = f"Non-dominated in cost, power and machines: {setting.title}"
-            goal = {"pareto": ["cost", "power", "machines"], "target_rps": setting.scenario.rate_rps}
+            goal = {"pareto": ["cost", "power", "machines"], **setting.scenario.asked}
         else:
             front = pareto_of_rates(setting.judges, budget, max_machines=search.max_machines, workers=workers)
             title = f"Non-dominated in throughput, cost and power within {budget}: {' + '.join(question.workload)}"

@@ -139,12 +139,17 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
         replications=question.replications, confidence=question.confidence, most=question.max_replications
     ).limited_to(workload.demand.replications)
     _check_requests(scenario, precision.least)
+    if scenario.users and question.warmup > 0:
+        allowed = "0: the first seconds of a closed loop are not known before it is simulated"
+        raise InputError(
+            Fault(problem="not in a closed loop", field="--warmup", value=question.warmup, allowed=allowed)
+        )
     return Setting(
         catalog=catalog,
         designs=tuple(dict.fromkeys(designs)),
         scenario=scenario,
         precision=precision,
-        title=f"{' + '.join(question.workload)} at {workload.rate_rps:.4g} RPS{_on_which_times(scenario, designs)}",
+        title=f"{' + '.join(question.workload)} {workload.load}{_on_which_times(scenario, designs)}",
         inputs=_echo(question, scenario, designs, profile_name, workload),
         notes=(*_notes(scenario, workload), *_unit_notes(designs)),
     )
@@ -265,7 +270,7 @@ def _check_numbers(question: Question, faults: Faults) -> None:
 
 def _notes(scenario: Scenario, workload: Workload) -> tuple[str, ...]:
     notes = list(workload.notes)
-    requests = round(workload.rate_rps * workload.span_s)
+    requests = len(scenario.trial(0).trace) if scenario.users else round(workload.rate_rps * workload.span_s)
     if requests < FEWEST_REQUESTS:
         notes.append(f"only about {requests} requests a replication: a P99 of so few is not to be relied on")
     if scenario.demand.replications == 1:

@@ -56,7 +56,7 @@ def sweep(
         answer=answer.of_clusters(
             found,
             setting.inputs,
-            {"target_rps": setting.scenario.rate_rps},
+            setting.scenario.asked,
             status="feasible" if feasible else "infeasible",
         ),
         table=lambda: grid.table(found, title),

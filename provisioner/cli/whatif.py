@@ -58,10 +58,10 @@ def whatif(
     _check_factors(scale_prompt, scale_output)
     after = prepare_one(question, design)
     parsed = parse_cluster(after.designs[0], cluster)
-    failures = _failures(fail, fail_at, parsed, after.scenario.span_s)
     if (scale_prompt, scale_output) != (1.0, 1.0):
         stretched = Stretched(after.scenario.demand, scale_prompt, scale_output)
         after = replace(after, scenario=replace(after.scenario, demand=stretched))
+    failures = None if fail is None else _failures(fail, fail_at, parsed, after)
     earlier = replace(
         question,
         set=None,
@@ -121,7 +121,17 @@ def _check_factors(*factors: float) -> None:
         )
 
 
-def _failures(text: str | None, at_s: float | None, cluster: Cluster, span_s: float) -> Failures | None:
+def _half_s(cluster: Cluster, setting: Setting) -> float:
+    """Half of the time that requests arrive; of a closed loop, of the time that they take if nothing fails."""
+    from provisioner.search import Judge
+
+    scenario = setting.scenario
+    if not scenario.users:
+        return scenario.span_s / 2
+    return Judge(cluster.design, scenario, setting.precision).simulate(cluster).makespan_s / 2
+
+
+def _failures(text: str, at_s: float | None, cluster: Cluster, setting: Setting) -> Failures:
     """The first machines of each pool that was named, all lost at one moment.
 
     Raises
@@ -129,8 +139,6 @@ def _failures(text: str | None, at_s: float | None, cluster: Cluster, span_s: fl
     InputError
         If a pool is not the design's, or has fewer machines than are to fail.
     """
-    if text is None:
-        return None
     from provisioner.domain.failures import Failures
 
     pools = {"mixed": 0} if cluster.design.is_mixed else {"prompt": 0, "token": cluster.prompt_machines}
@@ -148,4 +156,5 @@ def _failures(text: str | None, at_s: float | None, cluster: Cluster, span_s: fl
                 )
             )
         lost.extend(range(pools[pool], pools[pool] + int(count)))
-    return Failures.of((span_s / 2 if at_s is None else at_s, machine) for machine in sorted(set(lost)))
+    lost_s = _half_s(cluster, setting) if at_s is None else at_s
+    return Failures.of((lost_s, machine) for machine in sorted(set(lost)))

@@ -31,6 +31,12 @@ class Workload:
     span_s: float
     arrivals: str
     notes: tuple[str, ...] = ()
+    users: int = 0
+
+    @property
+    def load(self) -> str:
+        """How much is asked, in words."""
+        return f"from {self.users} users" if self.users else f"at {self.rate_rps:.4g} RPS"
 
 
 def resolve(traffic: Traffic, catalog: Catalog) -> Workload:
@@ -109,11 +115,11 @@ def _check_reading(traffic: Traffic, parts: list[tuple[str, float]], catalog: Ca
 def _drawn(
     traffic: Traffic,
     parts: list[tuple[str, float]],
-    asked: arrivals.Independent | arrivals.ByHour | None,
+    asked: arrivals.Independent | arrivals.ByHour | arrivals.FromUsers | None,
     catalog: Catalog,
 ) -> Workload:
     """Lengths from one or several tables, arrivals from a process."""
-    from provisioner.traces import Drawn, Hourly, Poisson, SizeTable
+    from provisioner.traces import Closed, Drawn, Hourly, Poisson, SizeTable
 
     tables, notes = zip(
         *(_sizes(name, catalog, traffic, has_process=asked is not None) for name, _ in parts), strict=True
@@ -123,6 +129,12 @@ def _drawn(
     said = [note for several in notes for note in several]
     if len(tables) > 1 and not math.isclose(sum(weights), 1.0, rel_tol=1e-6):
         said.append(f"the workloads' weights sum to {sum(weights):g}; they are taken as shares of that")
+    if isinstance(asked, arrivals.FromUsers):
+        _check_no_rate(traffic)
+        closed = Closed(sizes, traffic.seed, asked.users, asked.requests)
+        return Workload(
+            demand=closed, rate_rps=0.0, span_s=0.0, arrivals=asked.text, notes=tuple(said), users=asked.users
+        )
     if isinstance(asked, arrivals.ByHour):
         span_s = traffic.duration or 3600.0 * len(asked.rates)
         rate_rps = traffic.target_rps or _mean_rate(asked.rates, span_s)
@@ -199,6 +211,23 @@ def intake_notes(path: Path, intake: Intake) -> tuple[str, ...]:
     if intake.steps_back:
         notes.append(f"{path}: time goes back {intake.steps_back:,} times, by {intake.largest_step_back_s:g} s at most")
     return tuple(notes)
+
+
+def _check_no_rate(traffic: Traffic) -> None:
+    """Refuse a rate and a duration of a closed loop."""
+    given = {"--target-rps": traffic.target_rps, "--duration": traffic.duration}
+    faults = [
+        Fault(
+            problem="not in a closed loop, where it follows from the cluster",
+            field=option,
+            value=value,
+            allowed="--arrivals closed:USERS:REQUESTS alone, and a cluster or something to minimize",
+        )
+        for option, value in given.items()
+        if value is not None
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _required_rate(traffic: Traffic) -> float:

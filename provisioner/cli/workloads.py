@@ -83,6 +83,11 @@ def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
     found = workload.resolve(traffic, open_catalog(traffic))
     for text in found.notes:
         note(text, quiet=traffic.quiet)
+    if found.users:
+        allowed = "a process whose arrivals depend on no cluster"
+        raise InputError(
+            Fault(problem="no trace without a cluster", field="--arrivals", value=found.arrivals, allowed=allowed)
+        )
     trace = found.demand.trace(0, found.rate_rps, found.span_s)
     if not len(trace):
         raise InputError(Fault(problem="no request arrives", field="--duration", value=found.span_s, allowed="more"))

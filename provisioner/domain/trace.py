@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ class RequestTrace:
         Seconds from the start of measuring, finite, not negative, not decreasing.
     prompt_tokens, output_tokens : (n,) int64
         At least 1 each.
+    users : int
+        Above 0 for a closed loop: the first so many requests arrive together, and whenever a request is
+        finished, the next one arrives. Arrivals behind the first are known when they have been simulated.
 
     Raises
     ------
@@ -31,6 +34,7 @@ class RequestTrace:
     arrival_s: Floats
     prompt_tokens: Ints
     output_tokens: Ints
+    users: int = 0
 
     def __post_init__(self) -> None:
         lengths = {len(self.arrival_s), len(self.prompt_tokens), len(self.output_tokens)}
@@ -42,6 +46,8 @@ class RequestTrace:
             raise ValueError("arrivals must not decrease")
         if np.any(self.prompt_tokens < 1) or np.any(self.output_tokens < 1):
             raise ValueError("prompts and outputs have at least one token")
+        if self.users < 0 or np.any(np.diff(self.arrival_s[: self.users]) > 0):
+            raise ValueError("users are not negative, and begin together")
         for array in (self.arrival_s, self.prompt_tokens, self.output_tokens):
             array.setflags(write=False)
 
@@ -55,8 +61,8 @@ class RequestTrace:
 
     def from_first(self) -> RequestTrace:
         """The same requests with time counted from the first arrival."""
-        return RequestTrace(self.arrival_s - self.arrival_s[:1], self.prompt_tokens, self.output_tokens)
+        return replace(self, arrival_s=self.arrival_s - self.arrival_s[:1])
 
     def scaled_in_time(self, factor: float) -> RequestTrace:
         """The same requests with every arrival time multiplied by `factor` (> 0)."""
-        return RequestTrace(self.arrival_s * factor, self.prompt_tokens, self.output_tokens)
+        return replace(self, arrival_s=self.arrival_s * factor)

@@ -94,7 +94,7 @@ def of_evaluation(evaluation: Evaluation, inputs: Mapping[str, Any]) -> dict[str
     return {
         "schema_version": SCHEMA_VERSION,
         "status": status_of(evaluation),
-        "goal": {"target_rps": evaluation.rate_rps},
+        "goal": {"users": evaluation.users} if evaluation.users else {"target_rps": evaluation.rate_rps},
         "inputs": dict(inputs),
         **judged(evaluation),
         "search": None,

@@ -16,6 +16,7 @@ from provisioner.domain.cluster import Cluster
 from provisioner.domain.design import Design
 from provisioner.domain.failures import Failures
 from provisioner.domain.trace import Floats, RequestTrace
+from provisioner.errors import Fault, InputError
 from provisioner.metrics import Latencies, SloResult, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
 from provisioner.search.evaluation import Evaluation, utilization
@@ -24,6 +25,8 @@ from provisioner.search.scenario import Scenario
 from provisioner.sim import Network, Recording, Simulation, Stop
 
 ROUNDING = 1e-12
+UNLIMITED_S = 1e12
+"""Longer than any work takes."""
 WARMUP_SHARE = 0.25
 """Share of the span that is tried as a warm-up, to see whether the verdict hangs on it."""
 
@@ -47,9 +50,24 @@ class Judge:
         self._limits = np.array([limit.limit for limit in scenario.slo.objectives])
 
     def at_rate(self, rate_rps: float) -> Judge:
-        """The judge of the same design at a rate."""
+        """The judge of the same design at a rate.
+
+        Raises
+        ------
+        InputError
+            In a closed loop, which has no rate of its own.
+        """
         if rate_rps == self.scenario.rate_rps:
             return self
+        if self.scenario.users:
+            raise InputError(
+                Fault(
+                    problem="a closed loop has no rate to vary: it follows from the cluster",
+                    field="--arrivals",
+                    value=f"closed:{self.scenario.users}",
+                    allowed="another arrival process",
+                )
+            )
         return Judge(self.design, self.scenario.at_rate(rate_rps), self.precision, self.failures)
 
     def cluster(self, prompt_machines: int, token_machines: int) -> Cluster:
@@ -58,8 +76,10 @@ class Judge:
 
     @cached_property
     def _bounds(self) -> list[WorkBound]:
+        # Users of a closed loop wait for however long it takes: no cluster is too small for the work.
+        span_s = UNLIMITED_S if self.scenario.users else self.scenario.span_s
         return [
-            WorkBound.of(self.design, self._performance, self.scenario.trial(replication).trace, self.scenario.span_s)
+            WorkBound.of(self.design, self._performance, self.scenario.trial(replication).trace, span_s)
             for replication in range(self.precision.least)
         ]
 
@@ -102,7 +122,7 @@ class Judge:
     def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
         """Simulate one replication, until `stop` unless machines fail: a restart takes back what was counted."""
         trace = self.scenario.trial(replication).trace
-        until = stop if self.failures is None else None
+        until = stop if self.failures is None and not self.scenario.users else None
         return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures, until)
 
     def record(self, cluster: Cluster, replication: int = 0) -> Recording:
@@ -185,7 +205,8 @@ class Judge:
         results = self._pooled(values)
         evaluation = Evaluation(
             cluster=cluster,
-            rate_rps=self.scenario.rate_rps,
+            rate_rps=_throughput_rps(simulations) if self.scenario.users else self.scenario.rate_rps,
+            users=self.scenario.users,
             results=results,
             replications=len(values),
             load=self.load(cluster),
@@ -273,6 +294,12 @@ class Judge:
                     f"measured up to {model.prefill_tokens[-1]:g}"
                 )
         return tuple(dict.fromkeys(warnings))
+
+
+def _throughput_rps(simulations: Sequence[Simulation]) -> float:
+    """Requests finished per second, mean over replications; 0 where none is."""
+    rates = [(len(s.trace) - s.unfinished) / s.makespan_s if s.makespan_s > 0 else 0.0 for s in simulations]
+    return float(np.mean(rates))
 
 
 def impossible_limits(judge: Judge) -> list[str]:

@@ -25,6 +25,7 @@ class Evaluation(Tabular):
 
     cluster: Cluster
     rate_rps: float
+    """Requests per second: those asked for, or in a closed loop those that were served."""
     results: tuple[SloResult, ...]
     """One for each limit of the SLO set; of the replications that were needed for the verdict."""
     replications: int
@@ -37,6 +38,8 @@ class Evaluation(Tabular):
     utilization: dict[str, float] = field(default_factory=dict)
     times: Origin = "measured"
     """Where the iteration times come from: the least reliable of the design's machines."""
+    users: int = 0
+    """Of a closed loop."""
     warnings: tuple[str, ...] = ()
     is_whole: bool = True
     """Whether the values are achieved; otherwise a simulation ended with the verdict: they are lower bounds, and of

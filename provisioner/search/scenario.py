@@ -53,6 +53,16 @@ class Scenario:
     _trials: dict[int, Trial] = field(default_factory=dict, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
+    @property
+    def users(self) -> int:
+        """Users of a closed loop; 0 where requests arrive by themselves."""
+        return self.trial(0).trace.users
+
+    @property
+    def asked(self) -> dict[str, float]:
+        """What is asked of a cluster, for a goal: a rate, or so many users."""
+        return {"users": self.users} if self.users else {"target_rps": self.rate_rps}
+
     def at_rate(self, rate_rps: float) -> Scenario:
         """The same requests at another rate."""
         return replace(self, rate_rps=rate_rps)

@@ -62,6 +62,14 @@ def _end_transfer(world: World, number: int, now: float) -> None:
 
 
 @jit
+def _send_next(world: World, now: float) -> None:
+    """In a closed loop, whoever has an answer sends the next request at once; it arrives last of this moment."""
+    if world.clock[0].sent < len(world.requests):
+        world.requests[world.clock[0].sent].arrival_s = now
+        world.clock[0].sent += 1
+
+
+@jit
 def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     """The last token is out: leave the books of the token machine, which holds `kv_tokens` of it."""
     request = world.requests[number]
@@ -72,6 +80,7 @@ def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     machine.pending_tokens -= 1
     machine.reserved_kv -= request.prompt_tokens + request.output_tokens
     free(world, request.token_machine, kv_tokens, now)
+    _send_next(world, now)
 
 
 @jit_apart

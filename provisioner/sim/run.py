@@ -8,7 +8,7 @@ once; the kernel releases the GIL.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -67,7 +67,8 @@ class Simulation:
     Parameters
     ----------
     trace : RequestTrace
-        The requests, row *i* here being row *i* there.
+        The requests, row *i* here being row *i* there; of a closed loop, with the arrivals that came about.
+        Requests that were never sent, because all users wait for ever, count as sent at `end_s`.
     first_token_s, finish_s : (n,) float64
         Seconds from the start of measuring; infinite for a request that never gets that far.
     prompt_machine, token_machine : (n,) int64
@@ -261,6 +262,8 @@ class Network:
         machines = np.repeat(self.machine_rows, counts).view(np.recarray)
         requests = np.zeros(len(trace), REQUEST).view(np.recarray)
         requests.arrival_s = trace.arrival_s
+        if trace.users:
+            requests.arrival_s[trace.users :] = np.inf
         requests.prompt_tokens = trace.prompt_tokens
         requests.output_tokens = trace.output_tokens
         for times_s in (requests.first_token_s, requests.finish_s):
@@ -280,6 +283,8 @@ class Network:
         )
 
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
+        if trace.users:
+            trace = _as_arrived(trace, world.requests, float(world.clock[0].end_s))
         # Fields of plain arrays: those of record arrays take much longer to look up.
         requests, machines = world.requests.view(np.ndarray), world.machines.view(np.ndarray)
         clock = world.clock[0]
@@ -310,6 +315,15 @@ def simulate(
     """Simulate one cluster once: `Network.of` and `Network.simulate` in one call."""
     network = Network.of(cluster.design, model, performance)
     return network.simulate(cluster.prompt_machines, cluster.token_machines, trace, failures)
+
+
+def _as_arrived(trace: RequestTrace, requests: Records, end_s: float) -> RequestTrace:
+    """The trace of a closed loop with its arrivals; requests that never arrived are marked so."""
+    never = np.isinf(requests.arrival_s)
+    for field in ("prompt_start_s", "decode_start_s"):
+        requests[field][never] = np.inf
+    requests.transfer_s[never] = np.nan
+    return replace(trace, arrival_s=np.where(never, end_s, requests.arrival_s))
 
 
 def _check_weights_fit(model: Model, machine: Machine, tensor_parallel: int) -> None:

@@ -123,6 +123,7 @@ CLOCK = np.dtype(
         ("events", "i8"),
         ("iterations", "i8"),
         ("retrying", "i8"),  # transfers to be tried again
+        ("sent", "i8"),  # requests whose arrival is known: in a closed loop, the next arrives when one is finished
         ("logged", "i8"),  # entries of the log
         ("end_s", "f8"),  # the last event
         ("is_stopped", "?"),  # before all had happened
@@ -249,7 +250,8 @@ def make_world(
 ) -> World:
     """The empty state at time 0, with room for every task: nothing is allocated while the kernel runs.
 
-    `requests` and `machines` have their given fields set, and their other fields zero.
+    `requests` and `machines` have their given fields set, and their other fields zero. Requests that wait for others to
+    be finished arrive at infinity, and stand last.
     """
     n, m = len(requests), len(machines)
     for field in ("head", "tail", "oldest", "first_transfer", "last_transfer"):
@@ -258,6 +260,7 @@ def make_world(
     machines.turn = np.arange(m)
     clock = np.zeros(1, CLOCK).view(np.recarray)
     clock.next_turn = m
+    clock.sent = np.count_nonzero(np.isfinite(requests.arrival_s))
     items = m + n if failures is None else 2 * (m + n)
     events = make_heap(1, items, items, np.float64)
     if failures is not None:

@@ -2,6 +2,7 @@
 
 from provisioner.traces.arrivals import ArrivalProcess, Gamma, Poisson, Recorded, arrivals_s
 from provisioner.traces.bounds import Bounds
+from provisioner.traces.closed import Closed
 from provisioner.traces.demand import Demand, Drawn, Replayed, Stretched
 from provisioner.traces.description import Description, describe, describe_trace
 from provisioner.traces.hourly import Hourly
@@ -17,6 +18,7 @@ from provisioner.traces.writers import plain_csv, plain_csv_pieces
 __all__ = [
     "ArrivalProcess",
     "Bounds",
+    "Closed",
     "Demand",
     "Description",
     "Drawn",

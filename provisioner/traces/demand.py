@@ -6,7 +6,7 @@ numbers): replication *r* has the same lengths in the same order at every rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Protocol
 
@@ -91,10 +91,10 @@ class Stretched:
     def trace(self, replication: int, rate_rps: float, span_s: float) -> RequestTrace:
         """The other's requests, their lengths multiplied and rounded, at least one token each."""
         trace = self.demand.trace(replication, rate_rps, span_s)
-        return RequestTrace(
-            trace.arrival_s,
-            _stretched(trace.prompt_tokens, self.prompt_factor),
-            _stretched(trace.output_tokens, self.output_factor),
+        return replace(
+            trace,
+            prompt_tokens=_stretched(trace.prompt_tokens, self.prompt_factor),
+            output_tokens=_stretched(trace.output_tokens, self.output_factor),
         )
 
 

@@ -234,6 +234,59 @@ class TestAnywhere:
         assert any("time goes back 2 times" in note for note in run.notes)
 
 
+class TestClosedLoop:
+    CLOSED = ("--arrivals", "closed:8:4000", "--replications", "1")
+
+    def test_the_rate_is_what_was_served(self, provision: Provision) -> None:
+        """Users = throughput x response time (Little), but for the end, when users have nothing left to send."""
+        answer = provision(*CLUSTER, *self.CLOSED).answer
+        assert answer["goal"] == {"users": 8}
+        assert answer["inputs"]["arrivals"] == "closed:8:4000"
+        rows = provision("simulate", "--design", "HH", "--cluster", "2,2", *self.CLOSED, "--requests", "r.csv")
+        assert "from 8 users" in rows.out
+        lines = Path("r.csv").read_text().splitlines()
+        assert len(lines) == 4001
+        place = lines[0].split(",").index("e2e_s")
+        response_s = sum(float(line.split(",")[place]) for line in lines[1:]) / 4000
+        assert answer["cluster"]["throughput_rps"] * response_s == pytest.approx(8, rel=0.05)
+
+    def test_the_least_cluster(self, provision: Provision) -> None:
+        asked = ("--design", "HH", "--minimize", "cost", "--max-machines", "6", "--json")
+        answer = provision(*asked, "--arrivals", "closed:2:100", "--replications", "2").answer
+        assert answer["status"] == "optimal"
+        assert answer["goal"]["users"] == 2
+        assert "target_rps" not in answer["goal"]
+
+    @pytest.mark.parametrize(
+        ("more", "option"),
+        [(("--target-rps", "5"), "--target-rps"), (("--duration", "5"), "--duration"), (("--warmup", "1"), "--warmup")],
+    )
+    def test_what_has_no_meaning_is_refused(self, provision: Provision, more: tuple[str, str], option: str) -> None:
+        run = provision(*CLUSTER, *self.CLOSED, *more)
+        assert (run.code, len(run.errors)) == (2, 1)
+        assert option in run.errors[0]
+
+    @pytest.mark.parametrize("text", ["closed:0", "closed:5:4", "closed:x", "closed:", "closed:1:2:3", "closed:200000"])
+    def test_no_closed_loop(self, provision: Provision, text: str) -> None:
+        run = provision(*CLUSTER, "--arrivals", text)
+        assert (run.code, len(run.errors)) == (2, 1)
+        assert "--arrivals" in run.errors[0]
+
+    def test_machines_fail_half_way(self, provision: Provision) -> None:
+        """Unless `--fail-at` says when: half of the time that the loop lasts where nothing fails, not second 0."""
+        asked = ("--arrivals", "closed:8:400", "--replications", "1")
+        provision("simulate", "--design", "HH", "--cluster", "2,2", *asked, "--requests", "r.csv")
+        header, *lines = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
+        ends_s = [float(line[header.index("arrival_s")]) + float(line[header.index("e2e_s")]) for line in lines]
+        changed = provision("whatif", *CLUSTER[1:], *asked, "--fail", "token=1").answer
+        assert changed["inputs"]["fail_at_s"] == pytest.approx(max(ends_s) / 2)
+        assert changed["cluster"]["throughput_rps"] < changed["before"]["cluster"]["throughput_rps"]
+
+    def test_there_is_no_trace_of_one(self, provision: Provision) -> None:
+        run = provision("workload", "generate", *self.CLOSED[:2], "--out", "mine.csv")
+        assert (run.code, len(run.errors)) == (2, 1)
+
+
 def test_pyarrow_is_not_loaded_where_it_is_not_needed(folder: Path) -> None:
     code = (
         "import sys\n"

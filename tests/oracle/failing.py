@@ -20,9 +20,14 @@ class FailingSimulator(Simulator):
     """Machines fail, each at its time, and never come back."""
 
     def __init__(
-        self, requests: list[Request], machines: list[Machine], rules: Rules, failures: list[tuple[float, int]]
+        self,
+        requests: list[Request],
+        machines: list[Machine],
+        rules: Rules,
+        failures: list[tuple[float, int]],
+        users: int = 0,
     ) -> None:
-        super().__init__(requests, machines, rules)
+        super().__init__(requests, machines, rules, users)
         self.requests = requests
         self.routed: set[int] = set()
         self.restarts = [0] * len(requests)

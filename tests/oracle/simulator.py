@@ -179,8 +179,10 @@ class Choice:
 class Simulator:
     """Serves the requests; `run` fills their times in."""
 
-    def __init__(self, requests: list[Request], machines: list[Machine], rules: Rules) -> None:
+    def __init__(self, requests: list[Request], machines: list[Machine], rules: Rules, users: int = 0) -> None:
+        """With `users`, only so many requests arrive by themselves: each of the others when one is finished."""
         self.rules = rules
+        self.unsent = requests[users:] if users else []
         self.machines = machines
         self.head = int(rules.first_token_in_prompt_kv)
         self.pools: dict[str, list[Machine]] = {"prompt": [], "token": [], "mixed": []}
@@ -192,7 +194,10 @@ class Simulator:
         self.retries = 0
         self.ready: list[Machine] = []
         for request in requests:
-            self.at(request.arrival_s, ARRIVAL, request.number, request)
+            if request in self.unsent:
+                request.arrival_s = math.inf
+            else:
+                self.at(request.arrival_s, ARRIVAL, request.number, request)
 
     def at(self, time_s: float, priority: float, number: int, what: object) -> None:
         heapq.heappush(self.events, (time_s, priority, number, what))
@@ -372,6 +377,10 @@ class Simulator:
         request.target.pending -= 1
         request.target.reserved -= request.prompt + request.output
         self.free(request.target, held)
+        if self.unsent:
+            following = self.unsent.pop(0)
+            following.arrival_s = self.now
+            self.at(self.now, ARRIVAL, following.number, following)
 
     # KV-cache transfer (system.md, 6).
 

@@ -63,14 +63,14 @@ def world(random: Random) -> World:
     return kinds, counts, requests, rules, [(random.randint(0, int(6 / grid)) * grid, number) for number in failing]
 
 
-def served(world: World) -> list[tuple[float, float, int, int, int]]:
+def served(world: World, users: int = 0) -> list[tuple[float, float, int, int, int]]:
     """What the oracle has: first token, end, restarts and machines of each request."""
     kinds, counts, rows, rules, failing = world
     homes = ("mixed",) if len(kinds) == 1 else ("prompt", "token")
     pools = [(each, home) for each, home, count in zip(kinds, homes, counts, strict=True) for _ in range(count)]
     machines = [Machine(number, each, home) for number, (each, home) in enumerate(pools)]
     requests = [Request(number, *row) for number, row in enumerate(rows)]
-    oracle = FailingSimulator(requests, machines, rules, failing)
+    oracle = FailingSimulator(requests, machines, rules, failing, users)
     oracle.run()
     numbers = [(r.source.number, r.target.number) if r.number in oracle.routed else (-1, -1) for r in requests]
     return [

@@ -28,12 +28,14 @@ MODEL = Model(name="m", layers=1, hidden=1, kv_heads=8, head_dim=1, kv_elements=
 """Two bytes of KV-cache a token, and two of weights."""
 
 
-def oracle(kinds: list[Kind], counts: list[int], requests: list[tuple[float, int, int]], rules: Rules) -> list[Request]:
+def oracle(
+    kinds: list[Kind], counts: list[int], requests: list[tuple[float, int, int]], rules: Rules, users: int = 0
+) -> list[Request]:
     homes = ("mixed",) if len(kinds) == 1 else ("prompt", "token")
     pools = [(kind, home) for kind, home, count in zip(kinds, homes, counts, strict=True) for _ in range(count)]
     machines = [Machine(number, kind, home) for number, (kind, home) in enumerate(pools)]
     served = [Request(number, *request) for number, request in enumerate(requests)]
-    Simulator(served, machines, rules).run()
+    Simulator(served, machines, rules, users).run()
     return served
 
 
@@ -119,6 +121,8 @@ def kernel(
     requests: list[tuple[float, int, int]],
     rules: Rules,
     failures: Failures | None = None,
+    *,
+    users: int = 0,
 ) -> Simulation:
     machines = [
         DomainMachine(
@@ -151,7 +155,7 @@ def kernel(
     scheduling = Scheduling(**{name: getattr(rules, name) for name in Rules.__dataclass_fields__})
     network = Network.of(Design(name="d", short="d", scheduling=scheduling, **pools), MODEL, performance)
     columns = [np.array(column) for column in zip(*requests, strict=True)]
-    trace = RequestTrace(columns[0].astype(np.float64), columns[1].astype(np.int64), columns[2].astype(np.int64))
+    trace = RequestTrace(columns[0].astype(np.float64), columns[1].astype(np.int64), columns[2].astype(np.int64), users)
     return network.simulate(counts[0], counts[1] if len(counts) > 1 else 0, trace, failures)
 
 
