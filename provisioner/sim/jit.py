@@ -111,7 +111,12 @@ _options: dict[str, Any] = {
 if hasattr(DefaultOptions, "_nrt"):
     _options["_nrt"] = False
 
-jit: Callable[[_Function], _Function] = numba.njit(**_options)
+# What Python calls.
+jit_entry: Callable[[_Function], _Function] = numba.njit(**_options)
+
+# What only compiled code calls: without wrappers, which for so many arguments take longer to compile than the rest.
+_inner = _options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+jit: Callable[[_Function], _Function] = numba.njit(**_inner)
 
 # For what happens seldom: called, so that the event loop compiles faster and is no larger for it.
-jit_apart: Callable[[_Function], _Function] = numba.njit(**_options | {"forceinline": False})
+jit_apart: Callable[[_Function], _Function] = numba.njit(**_inner | {"forceinline": False})

@@ -14,7 +14,7 @@ import numpy as np
 from provisioner.sim.ageing import leave_ageing
 from provisioner.sim.failure import fail
 from provisioner.sim.heap import pop
-from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.jit import jit, jit_apart, jit_entry
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_transfer
 from provisioner.sim.queueing import queue_decode, queue_prompt
@@ -149,7 +149,7 @@ def _happen(world: World, item: int, now: float) -> None:
         fail(world, item - m - n, now)
 
 
-@jit
+@jit_entry
 def run_events(world: World) -> None:
     """Run until nothing is left to happen: every request is finished, or waits for room it never gets."""
     events, requests = world.events, world.requests

@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioner.sim.ageing import join_ageing, leave_ageing, times_passed_over
-from provisioner.sim.queueing import queue_behind_prompt
+from provisioner.sim import ageing, queueing
 from provisioner.sim.state import World
+from tests.sim.inner import from_python
 from tests.sim.strategies import examples
 from tests.sim.worlds import empty_world, mixed, requests
+
+queue_behind_prompt = from_python(queueing.queue_behind_prompt)
+
+join_ageing = from_python(ageing.join_ageing)
+leave_ageing = from_python(ageing.leave_ageing)
+times_passed_over = from_python(ageing.times_passed_over)
 
 pytestmark = pytest.mark.nojit
 

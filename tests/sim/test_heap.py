@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioner.sim.heap import Heap, make_heap, pop, push, remove
+from provisioner.sim import heap as heaps
+from provisioner.sim.heap import Heap, make_heap
+from tests.sim.inner import from_python
 from tests.sim.strategies import examples
+
+pop = from_python(heaps.pop)
+push = from_python(heaps.push)
+remove = from_python(heaps.remove)
 
 pytestmark = pytest.mark.nojit
 

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioner.sim.lists import append, insert_after, unlink
+from provisioner.sim import lists
 from provisioner.sim.state import LISTS, MACHINE, TASK, Records
+from tests.sim.inner import from_python
 from tests.sim.strategies import examples
+
+append = from_python(lists.append)
+insert_after = from_python(lists.insert_after)
+unlink = from_python(lists.unlink)
 
 pytestmark = pytest.mark.nojit
 

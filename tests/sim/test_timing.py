@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from provisioner.domain.scheduling import Scheduling
 from provisioner.perf.model import PerformanceModel
-from provisioner.sim import Network
+from provisioner.sim import Network, timing
 from provisioner.sim.state import Timing
-from provisioner.sim.timing import decode_base_s, decodes_s, decodes_within, prefill_s
+from tests.sim.inner import from_python
 from tests.sim.strategies import examples, performances
 from tests.sim.worlds import MODEL, design, machine, mixed, performance
+
+decode_base_s = from_python(timing.decode_base_s)
+decodes_s = from_python(timing.decodes_s)
+decodes_within = from_python(timing.decodes_within)
+prefill_s = from_python(timing.prefill_s)
 
 pytestmark = pytest.mark.nojit
 
