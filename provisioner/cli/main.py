@@ -71,6 +71,7 @@ def _register() -> None:
     from provisioner.cli import (
         compare,
         curve,
+        fleet,
         listing,
         optimize,
         paper,
@@ -90,6 +91,7 @@ def _register() -> None:
     app.command("curve", epilog=curve.EXAMPLE)(curve.curve)
     app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
     app.command("whatif", epilog=whatif.EXAMPLE)(whatif.whatif)
+    app.command("fleet", epilog=fleet.EXAMPLE)(fleet.fleet)
     app.command("paper", epilog=paper.EXAMPLE)(paper.paper)
     app.command("warmup", epilog=warmup.EXAMPLE)(warmup.warmup)
     app.command("list", epilog=listing.EXAMPLE)(listing.show)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from provisioner.cli.options import Inputs, Question, Search
 from provisioner.errors import Fault, InputError
@@ -23,6 +23,14 @@ FEWEST_REQUESTS = 1000
 """Below this a P99 rests on a handful of requests (with 1,000 it spans P98.3 to P99.7)."""
 
 Found = TypeVar("Found")
+
+
+class HasJobs(Protocol):
+    """Options with a number of threads."""
+
+    @property
+    def jobs(self) -> int | None:
+        """None for all cores."""
 
 
 class Faults:
@@ -247,7 +255,7 @@ def parse_budget(search: Search) -> Budget | None:
     return Budget(search.budget_cost, search.budget_power, search.budget_machines)
 
 
-def cores(search: Search) -> int:
+def cores(search: HasJobs) -> int:
     """Threads to simulate with."""
     import os
 

@@ -43,7 +43,7 @@ class Design(Value):
     def _instances_fit(self) -> Self:
         if self.instances_per_machine == 1:
             return self
-        for machine in self._whole_machines:
+        for machine in self.whole_machines:
             if machine.gpus % self.instances_per_machine:
                 raise ValueError(
                     f"the {machine.gpus} GPUs of {machine.name} make no {self.instances_per_machine} equal parts"
@@ -61,13 +61,17 @@ class Design(Value):
     @property
     def machines(self) -> tuple[Machine, ...]:
         """What is counted of each pool, (prompt, token) or (mixed,): machines, or an instance's part of one."""
-        parts = self.instances_per_machine if self.unit == "instance" else 1
-        return tuple(machine.part(parts) for machine in self._whole_machines)
+        return tuple(machine.part(self.units_per_machine) for machine in self.whole_machines)
 
     @property
     def instances(self) -> tuple[Machine, ...]:
         """What serves in each pool: the part of a machine that an instance runs on."""
-        return tuple(machine.part(self.instances_per_machine) for machine in self._whole_machines)
+        return tuple(machine.part(self.instances_per_machine) for machine in self.whole_machines)
+
+    @property
+    def units_per_machine(self) -> int:
+        """How many of what is counted stand on a machine."""
+        return self.instances_per_machine if self.unit == "instance" else 1
 
     @property
     def instances_per_unit(self) -> int:
@@ -75,5 +79,6 @@ class Design(Value):
         return 1 if self.unit == "instance" else self.instances_per_machine
 
     @property
-    def _whole_machines(self) -> tuple[Machine, ...]:
+    def whole_machines(self) -> tuple[Machine, ...]:
+        """The machine of each pool, as it is bought."""
         return tuple(machine for machine in (self.prompt, self.token, self.mixed) if machine is not None)

@@ -21,7 +21,7 @@ class Candidate:
     judge: Judge
     cluster: Cluster
     amounts: tuple[float, ...]
-    """Cost, power and machines, rounded so that equal sums are equal (`goal.amounts`)."""
+    """Cost, power and machines, rounded so that equal sums are equal (`goal.amounts`); then whole machines by type."""
     excluded_before: int
     """Clusters of a better rank that a bound excludes."""
 
@@ -30,7 +30,7 @@ class Candidate:
 class Ranking:
     """Candidates, best first: far more are ranked than looked at, so each is made when it is asked for.
 
-    `counts` (n, 2) int64 are prompt and token machines, `judge` (n,) int64 who judges them, `amounts` (n, 3)
+    `counts` (n, 2) int64 are prompt and token machines, `judge` (n,) int64 who judges them, `amounts` (n, 3 + types)
     float64 what they take, `excluded_before` (n,) int64 how many excluded ones rank better.
     """
 
@@ -51,17 +51,17 @@ class Ranking:
             yield Candidate(judge, judge.cluster(*counts.tolist()), tuple(amounts.tolist()), int(before))
 
 
-def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int) -> Ranking:
+def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int, types: Sequence[str] = ()) -> Ranking:
     """The clusters of the judges' designs with at most `max_machines` that no bound excludes, best first (`goal.rank`).
 
     Excluded are those that cannot keep up with the work whatever their schedulers do, and all of a design in
-    which requests alone miss an objective.
+    which requests alone miss an objective. With `types`, amounts have the machines of each of these types too.
     """
     grids = [_grid(max_machines, is_mixed=judge.design.is_mixed) for judge in judges]
     counts = np.concatenate([np.zeros((0, 2), np.int64), *(np.stack(grid, axis=1) for grid in grids)])
     judge = np.repeat(np.arange(len(judges)), [len(prompt) for prompt, _ in grids])
     pairs = list(zip(judges, grids, strict=True))
-    amounts = np.concatenate([np.zeros((0, 3)), *(_amounts(by, *grid) for by, grid in pairs)])
+    amounts = np.concatenate([np.zeros((0, 3 + len(types))), *(_amounts(by, *grid, types) for by, grid in pairs)])
     could = np.concatenate([np.zeros(0, np.bool_), *(_could(by, *grid) for by, grid in pairs)])
     order = np.lexsort((*amounts.T[::-1], amounts[:, OBJECTIVES.index(objective)]))
     kept = order[could[order]]
@@ -77,12 +77,14 @@ def _could(judge: Judge, prompt: Ints, token: Ints) -> NDArray[np.bool_]:
     return judge.keeps_up(prompt.astype(np.float64), token.astype(np.float64))
 
 
-def _amounts(judge: Judge, prompt: Ints, token: Ints) -> Floats:
-    """(clusters, 3) float64: `goal.amounts` of many clusters at once."""
+def _amounts(judge: Judge, prompt: Ints, token: Ints, types: Sequence[str]) -> Floats:
+    """(clusters, 3 + types) float64: `goal.amounts` of many clusters at once, then whole machines of each type."""
     first, last = judge.design.machines[0], judge.design.machines[-1]
     cost = prompt * first.cost_usd_per_h + token * last.cost_usd_per_h
     power = prompt * first.power_kw + token * last.power_kw
-    return np.round(np.stack([cost, power, (prompt + token).astype(np.float64)], axis=1), 9)
+    units = judge.design.units_per_machine
+    of_types = [(prompt * (first.name == name) + token * (last.name == name)) / units for name in types]
+    return np.round(np.stack([cost, power, (prompt + token).astype(np.float64), *of_types], axis=1), 9)
 
 
 def _grid(max_machines: int, *, is_mixed: bool) -> tuple[Ints, Ints]:

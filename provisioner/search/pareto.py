@@ -7,13 +7,13 @@ something. Clusters are tried from the cheapest on; what a passing one dominates
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from provisioner.search.candidates import Candidate, candidates
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
-from provisioner.search.goal import Budget, amounts
+from provisioner.search.goal import Budget
 from provisioner.search.maximise import Climb, RateSearch, first_step
 from provisioner.search.plan import Certificate, Front
 from provisioner.search.pool import PART, Workers
@@ -24,30 +24,34 @@ def dominates(first: Sequence[float], second: Sequence[float]) -> bool:
     return all(a <= b for a, b in zip(first, second, strict=True)) and tuple(first) != tuple(second)
 
 
-def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> Front:
+def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers, types: Sequence[str] = ()) -> Front:
     """The clusters that pass at the judges' rate and are not dominated in (cost, power, machines).
 
-    Of clusters with equal amounts the one with the most headroom stands for all.
+    With `types`, in the numbers of machines of each of these types too: then no cluster is left out that a limit
+    on a type could favour. Of clusters with equal amounts the one with the most headroom stands for all.
     """
     started = time.perf_counter()
     hopeful = [judge for judge in judges if not impossible_limits(judge)]
-    ranked = candidates(hopeful, "cost", max_machines)
-    passing: list[Evaluation] = []
+    ranked = candidates(hopeful, "cost", max_machines, types)
+    passing: list[tuple[Evaluation, tuple[float, ...]]] = []
     tried: list[Evaluation] = []
     dominated = 0
     waiting: list[Candidate] = []
 
+    def is_dominated(candidate: Candidate) -> bool:
+        return any(dominates(taken, candidate.amounts) for _, taken in passing)
+
     def work_off() -> None:
         nonlocal dominated
-        kept = [c for c in waiting if not any(dominates(amounts(e.cluster), c.amounts) for e in passing)]
+        kept = [candidate for candidate in waiting if not is_dominated(candidate)]
         dominated += len(waiting) - len(kept)
         found = workers.map(lambda candidate: candidate.judge.screen(candidate.cluster), kept)
         tried.extend(found)
-        passing.extend(evaluation for evaluation in found if evaluation.is_feasible)
+        passing.extend((e, c.amounts) for e, c in zip(found, kept, strict=True) if e.is_feasible)
         waiting.clear()
 
     for candidate in ranked:
-        if any(dominates(amounts(e.cluster), candidate.amounts) for e in passing):
+        if is_dominated(candidate):
             dominated += 1
         else:
             waiting.append(candidate)
@@ -55,7 +59,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers) -> F
                 work_off()
     work_off()
     return Front(
-        clusters=_front(passing, lambda evaluation: amounts(evaluation.cluster)),
+        clusters=_front(passing),
         evaluations=tuple(tried),
         certificate=Certificate(
             simulated=len(tried),
@@ -84,11 +88,10 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
     start = first_step(cells) if cells else 0
     climbs = workers.map(lambda cell: Climb(*cell).run(start), cells)
     best = [climb.tried[climb.best] for climb in climbs if climb.best is not None]
+    taken = [(-e.rate_rps, round(e.cluster.cost_usd_per_h, 9), round(e.cluster.power_kw, 9)) for e in best]
     tried = tuple(climb.tried[step] for climb in climbs for step in sorted(climb.tried))
     return Front(
-        clusters=_front(
-            best, lambda e: (-e.rate_rps, round(e.cluster.cost_usd_per_h, 9), round(e.cluster.power_kw, 9))
-        ),
+        clusters=_front(zip(best, taken, strict=True)),
         evaluations=tried,
         certificate=Certificate(
             simulated=len(tried),
@@ -99,8 +102,8 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
     )
 
 
-def _front(passing: Sequence[Evaluation], taken: Callable[[Evaluation], tuple[float, ...]]) -> tuple[Evaluation, ...]:
+def _front(passing: Iterable[tuple[Evaluation, tuple[float, ...]]]) -> tuple[Evaluation, ...]:
     """The non-dominated, by what they take; of equals the one with the most headroom."""
-    ordered = sorted(passing, key=lambda evaluation: (taken(evaluation), -evaluation.headroom))
-    firsts = [next(equals) for _, equals in groupby(ordered, key=taken)]
-    return tuple(e for e in firsts if not any(dominates(taken(other), taken(e)) for other in firsts))
+    ordered = sorted(passing, key=lambda pair: (pair[1], -pair[0].headroom))
+    firsts = [next(equals) for _, equals in groupby(ordered, key=lambda pair: pair[1])]
+    return tuple(e for e, taken in firsts if not any(dominates(other, taken) for _, other in firsts))

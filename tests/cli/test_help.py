@@ -20,6 +20,7 @@ COMMANDS = [
     ("sweep",),
     ("curve",),
     ("whatif",),
+    ("fleet",),
     ("list",),
     ("warmup",),
     ("profile", "show"),

@@ -1,0 +1,126 @@
+"""`provision fleet`: many services under shared limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from provisioner.cli.options import Outputs, shared
+from provisioner.cli.services import Judging
+from provisioner.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from provisioner.cli.services import Served
+    from provisioner.fleet import Offer, Problem
+    from provisioner.fleet.reading import FleetFile
+    from provisioner.search import Certificate
+
+EXAMPLE = """Examples: provision fleet fleet.yaml;
+provision fleet fleet.yaml --replications 2 --json plan.json"""
+
+
+@shared(Judging)
+def fleet(
+    judging: Judging,
+    *,
+    file: Annotated[Path, typer.Argument(help="The services, their limits and the goal, in YAML.", metavar="FILE")],
+    time_limit: Annotated[float, typer.Option(help="Seconds for each integer program.", metavar="S", min=0.1)] = 60.0,
+    csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="JSON instead of the table, or into a file.", metavar="[FILE]")
+    ] = None,
+) -> None:
+    """Plan a fleet: which cluster each of several services gets under shared limits, and what the limits cost."""
+    from provisioner.cli import output, services
+    from provisioner.cli.console import note
+    from provisioner.cli.question import cores
+    from provisioner.cli.warmth import get_ready
+    from provisioner.fleet import Effort, plan
+    from provisioner.report import answer
+    from provisioner.report import fleet as report
+
+    outputs = Outputs(csv=csv, json=json)
+    output.check(outputs)
+    check_solver()
+    found, served = services.read(file, judging)
+    get_ready(quiet=judging.quiet)
+    for each in served:
+        for text in each.setting.notes:
+            note(f"{each.service.name}: {text}", quiet=judging.quiet)
+    problem, certificates = _problem(found, served, judging)
+    planned = plan(problem, Effort(time_s=time_limit, threads=cores(judging)))
+    goal = found.fleet.minimize or found.fleet.maximize or ""
+    verb = "minimize" if found.fleet.minimize else "maximize"
+    title = f"{found.fleet.name}: {'least' if found.fleet.minimize else 'most'} {goal.replace('_', ' ')}"
+    output.hand_out(
+        outputs,
+        answer=report.answer(planned, services.echo(judging, served), {verb: goal}, certificates),
+        table=lambda: report.table(planned, goal, title, certificates),
+        csv=lambda: answer.table_csv([report.row(pick) for pick in planned.picks]),
+        quiet=judging.quiet,
+    )
+    if not planned.is_feasible:
+        raise typer.Exit(3)
+
+
+def check_solver() -> None:
+    """Fail before the work if OR-tools is not installed.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("ortools") is None:
+        raise InputError(
+            Fault(problem="plans need ortools, which is not installed", allowed="pip install 'provisioner[fleet]'")
+        )
+
+
+def _problem(found: FleetFile, served: list[Served], judging: Judging) -> tuple[Problem, list[Certificate]]:
+    """The integer program, once the clusters of every service are known.
+
+    Raises
+    ------
+    InputError
+        With a fault for each service that no cluster serves.
+    """
+    from provisioner.cli.console import progress
+    from provisioner.cli.question import cores
+    from provisioner.fleet import Problem, kinds, offered, shares
+    from provisioner.search import Workers
+
+    certificates: list[Certificate] = []
+    offers: list[Offer] = []
+    with progress("simulating", quiet=judging.quiet) as advance, Workers(cores(judging), advance) as workers:
+        for each in served:
+            offer, proofs = offered(
+                each.contender, found.fleet, shares(found.fleet), max_machines=judging.max_machines, workers=workers
+            )
+            offers.append(offer)
+            certificates += proofs
+    faults = [_unserved(found, place, judging) for place, offer in enumerate(offers) if not offer.options]
+    if faults:
+        raise InputError(faults)
+    machines = {name: machine for each in served for name, machine in each.contender.machines.items()}
+    problem = Problem(
+        kinds=kinds(found.fleet, machines),
+        offers=tuple(offers),
+        limits=found.fleet.limits,
+        minimize=found.fleet.minimize,
+        maximize=found.fleet.maximize,
+    )
+    return problem, certificates
+
+
+def _unserved(found: FleetFile, place: int, judging: Judging) -> Fault:
+    return found.fault(
+        ("services", place, "name"),
+        f"no cluster of at most {judging.max_machines} machines of its designs serves it",
+        found.fleet.services[place].name,
+        "other designs, a lower rate or a larger --max-machines",
+    )

@@ -1,0 +1,210 @@
+"""`provision fleet`: a whole run, and every fault of its file at once, by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from provisioner.fleet.reading import read_fleet
+from tests.cli.runs import Provision, parsed
+
+pytest.importorskip("ortools", reason="fleets need the extra [fleet]")
+
+QUICK = ("--duration", "10", "--replications", "1", "--max-machines", "30")
+TWO = """\
+minimize: cost
+limits: {limits}
+services:
+  - {{name: code, target_rps: 10, designs: [AA, HHcap]}}
+  - {{name: chat, workload: conversation, model: llama2-70b, target_rps: 5, designs: [H100, A100]}}
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    (folder / "fleet.yaml").write_text(text)
+    return "fleet.yaml"
+
+
+def test_each_service_gets_its_cheapest_cluster_where_nothing_is_scarce(provision: Provision, folder: Path) -> None:
+    """Source: the main job, asked for each service by itself."""
+    run = provision("fleet", written(folder, TWO.format(limits="{}")), *QUICK, "--json")
+    assert run.code == 0, run.err
+    alone = [
+        provision("--design", "AA", "--design", "HHcap", "--target-rps", "10", "--minimize", "cost", *QUICK, "--json"),
+        provision(
+            "--design", "H100", "--design", "A100", "--target-rps", "5", "--minimize", "cost", *QUICK, "--json",
+            "--workload", "conversation", "--model", "llama2-70b",
+        ),
+    ]  # fmt: skip
+    answer = run.answer
+    assert answer["status"] == "optimal"
+    assert [each["cluster"] for each in answer["services"]] == [each.answer["cluster"] for each in alone]
+    costs = [each.answer["cluster"]["cost_usd_per_h"] for each in alone]
+    assert answer["totals"]["cost_usd_per_h"] == pytest.approx(sum(costs))
+    assert all(slo["met"] for each in answer["services"] for slo in each["slos"])
+    assert answer["gap"] == 0
+
+
+def test_a_scarce_limit_has_a_value(provision: Provision, folder: Path) -> None:
+    free = provision("fleet", written(folder, TWO.format(limits="{}")), *QUICK, "--json").answer
+    most = round(free["totals"]["power_kw"] - 0.1, 3)
+    run = provision("fleet", written(folder, TWO.format(limits=f"{{power_kw: {most}}}")), *QUICK, "--json")
+    assert run.code == 0, run.err
+    (limit,) = run.answer["limits"]
+    assert limit["binds"]
+    assert limit["used"] <= most
+    assert limit["enough"]["limit"] == pytest.approx(free["totals"]["power_kw"])
+    saved = run.answer["totals"]["cost_usd_per_h"] - free["totals"]["cost_usd_per_h"]
+    assert limit["enough"]["gain"] == pytest.approx(saved)
+    assert limit["one_more"] == pytest.approx(saved)  # the next kW is more than what is missing
+
+
+def test_owned_machines_are_used_first_and_cost_nothing_more(provision: Provision, folder: Path) -> None:
+    text = TWO.format(limits="{}") + "owned: {dgx-h100: {machines: 20}, dgx-h100-cap: {machines: 10}}\n"
+    answer = provision("fleet", written(folder, text), *QUICK, "--json").answer
+    assert answer["totals"]["cost_usd_per_h"] == 0
+    assert answer["totals"]["sunk_usd_per_h"] == pytest.approx(30 * 38.08)
+    assert answer["totals"]["machines_of"]["dgx-a100"] == 0
+
+
+def test_what_does_not_fit_is_served_in_part(provision: Provision, folder: Path) -> None:
+    text = TWO.format(limits="{machines: 7}").replace("minimize: cost", "maximize: smallest_share\nshare_steps: 4")
+    run = provision("fleet", written(folder, text), *QUICK, "--json")
+    assert run.code == 0, run.err
+    shares = [each["served_share"] for each in run.answer["services"]]
+    assert min(shares) == pytest.approx(run.answer["value"])
+    assert 0 < min(shares) < 1
+    assert run.answer["totals"]["machines"] <= 7
+
+
+def test_an_infeasible_fleet_exits_3_with_the_smallest_conflict(provision: Provision, folder: Path) -> None:
+    """20 kW hold three A100 or one H100 machine, and each service needs more; 90 machines are no obstacle."""
+    text = TWO.format(limits="{machines: 90, power_kw: 20}")
+    run = provision("fleet", written(folder, text), *QUICK, "--json")
+    assert run.code == 3
+    assert run.answer["status"] == "infeasible"
+    assert [use["name"] for use in run.answer["conflict"]] == ["power"]
+    assert "power at most 20 kW" in run.answer["reason"]
+    assert {each["service"] for each in run.answer["dropped_first"]} == {"code", "chat"}
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("limits", ["{}", "{power_kw: 130, machines_of: {dgx-h100: 9}}", "{power_kw: 20}"])
+def test_tables_fit(
+    provision: Provision, folder: Path, monkeypatch: pytest.MonkeyPatch, limits: str, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run = provision("fleet", written(folder, TWO.format(limits=limits)), *QUICK)
+    assert max(map(len, run.out.splitlines())) <= columns
+    assert "…" not in run.out
+
+
+def test_files_are_written(provision: Provision, folder: Path) -> None:
+    file = written(folder, TWO.format(limits="{}"))
+    run = provision("fleet", file, *QUICK, "--csv", "plan.csv", "--json", "plan.json")
+    assert run.code == 0
+    answer = parsed((folder / "plan.json").read_text())
+    header, *rows = (folder / "plan.csv").read_text().splitlines()
+    assert header.startswith("service,weight,target_rps,served_rps")
+    assert [row.split(",")[0] for row in rows] == [each["service"] for each in answer["services"]]
+
+
+BAD = {
+    "no goal": ("services: [{name: a, target_rps: 1}]", ["fleet.yaml", "one goal"]),
+    "two goals": ("minimize: cost\nmaximize: throughput\nservices: [{name: a, target_rps: 1}]", ["one goal"]),
+    "no services": ("minimize: cost\nservices: []", ["fleet.yaml:2: services"]),
+    "a rate of zero": ("minimize: cost\nservices:\n- name: a\n  target_rps: 0", ["fleet.yaml:4:", "above 0"]),
+    "no rate": ("minimize: cost\nservices:\n- name: a\n", ["fleet.yaml:3: services.0.target_rps", "hourly_rps"]),
+    "two rates": (
+        "minimize: cost\nservices:\n- name: a\n  target_rps: 1\n  hourly_rps: [1]",
+        ["fleet.yaml:5: services.0.hourly_rps", "target_rps already"],
+    ),
+    "an hour of zero": ("minimize: cost\nservices:\n- name: a\n  hourly_rps: [1, 0]", ["fleet.yaml:4:", "above 0"]),
+    "hours that overlap": (
+        ("minimize: cost\nservices:\n- name: a\n  hours:\n  - {from_hour: 0, to_hour: 8, rps: 1}\n"
+        "  - {from_hour: 7, to_hour: 24, rps: 2}"),
+        ["fleet.yaml:6: services.0.hours.1.from_hour", "overlaps hours 0 to 8"],
+    ),
+    "hours with a gap": (
+        ("minimize: cost\nservices:\n- name: a\n  hours:\n  - {from_hour: 0, to_hour: 8, rps: 1}\n"
+        "  - {from_hour: 9, to_hour: 24, rps: 2}"),
+        ["fleet.yaml:6:", "leaves hours without a rate after 0 to 8"],
+    ),
+    "a name twice": (
+        "minimize: cost\nservices:\n- {name: a, target_rps: 1}\n- {name: a, target_rps: 2}",
+        ["fleet.yaml:4: services.1.name", "stands twice, first in line 3"],
+    ),
+    "an unknown machine owned": (
+        "minimize: cost\nowned:\n  dgx-h10: {machines: 2}\nservices: [{name: a, target_rps: 1}]",
+        ["fleet.yaml:3: owned.dgx-h10", "no machine has this name", "dgx-h100"],
+    ),
+    "an unknown machine limited": (
+        "minimize: cost\nlimits:\n  machines_of: {dgx-b200: 2}\nservices: [{name: a, target_rps: 1}]",
+        ["fleet.yaml:3: limits.machines_of.dgx-b200"],
+    ),
+    "an unknown design": (
+        "minimize: cost\nservices:\n- name: a\n  target_rps: 1\n  designs: [HH,\n    HHcup]",
+        ["fleet.yaml:6: services.0.designs.1", "did you mean 'HHcap'"],
+    ),
+    "an unknown model": (
+        "minimize: cost\nservices:\n- name: a\n  target_rps: 1\n  model: bloom",
+        ["fleet.yaml:5: services.0.model"],
+    ),
+    "an unknown workload": (
+        "minimize: cost\nservices:\n- name: a\n  target_rps: 1\n  workload: codin",
+        ["fleet.yaml:5: services.0.workload", "did you mean 'coding'"],
+    ),
+    "contradictory limits": (
+        "minimize: cost\nlimits: {machines: 1}\nservices: [{name: a, target_rps: 1}, {name: b, target_rps: 1}]",
+        ["fleet.yaml:2: limits.machines", "fewer machines than there are services (2)"],
+    ),
+    "machines that no design may use": (
+        "minimize: cost\nlimits: {machines_of: {dgx-h100: 0}}\nservices:\n- {name: a, target_rps: 9, designs: [HH]}",
+        ["fleet.yaml:4: services.0.designs", "limits exclude: dgx-h100"],
+    ),
+    "racks that feed no machine": (
+        ("minimize: cost\nlimits:\n  racks:\n  - {name: r, count: 9, power_kw: 5, slots: 4}\n"
+        "services: [{name: a, target_rps: 10}]"),
+        ["fleet.yaml:4: limits.racks.0.power_kw", "at least 6.2"],
+    ),
+    "a service that no cluster serves": (
+        "minimize: cost\nservices:\n- {name: a, target_rps: 10, designs: [AA]}",
+        ["fleet.yaml:3: services.0.name", "no cluster of at most 4 machines"],
+    ),
+    "an unknown field": ("minimize: cost\nbudget: 3\nservices: [{name: a, target_rps: 1}]", ["fleet.yaml:2: budget"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_told_by_line(provision: Provision, folder: Path, case: str) -> None:
+    text, said = BAD[case]
+    run = provision("fleet", written(folder, text), *QUICK[:4], "--max-machines", "4")
+    assert run.code == 2, run.out
+    assert run.out == ""
+    assert len(run.errors) == 1, run.err
+    for each in said:
+        assert each in run.err
+
+
+def test_an_objective_that_no_machine_meets_is_told_before_any_search(provision: Provision, folder: Path) -> None:
+    (folder / "slos").mkdir()
+    (folder / "slos" / "harsh.yaml").write_text(
+        "name: harsh\nlimits: [{metric: ttft, percentile: 50, limit: 1.0e-6, unit: s}]\n"
+    )
+    text = "minimize: cost\nservices:\n- name: a\n  target_rps: 10\n  slo: harsh\n  designs: [HH]\n"
+    run = provision("fleet", written(folder, text), *QUICK)
+    assert run.code == 2
+    assert "fleet.yaml:6: services.0.designs: no design can serve it" in run.err
+
+
+def test_all_faults_are_told_at_once(provision: Provision, folder: Path) -> None:
+    text = "minimize: cost\nservices:\n- {name: a, target_rps: 1, model: bloom}\n- {name: b, target_rps: 1, slo: x}\n"
+    run = provision("fleet", written(folder, text), *QUICK)
+    assert run.code == 2
+    assert [line.split(": ")[1] for line in run.errors] == ["fleet.yaml:3", "fleet.yaml:4"]
+
+
+def test_the_example_is_read() -> None:
+    file = Path(__file__).parents[2] / "examples" / "fleet.yaml"
+    assert read_fleet(file, ["dgx-a100"]).fleet.limits.power_kw == 440
