@@ -104,6 +104,11 @@ class Judge:
         each = self.design.instances_per_unit
         return max(bound.load(each * cluster.prompt_machines, each * cluster.token_machines) for bound in self._bounds)
 
+    @property
+    def room(self) -> int:
+        """Tokens of KV-cache that the design's largest machine holds."""
+        return int(self._network.machine_rows.kv_capacity.max())
+
     @cached_property
     def floors(self) -> Floats:
         """(replications, limits) float64: the least value of each limit that any number of machines could reach."""
@@ -114,9 +119,8 @@ class Judge:
         """The least that requests can take; for ever if they fit no machine."""
         scheduling, slo = self.design.scheduling, self.scenario.slo
         ttft_s, decode_s = least_times_s(list(self._performance.values()), trace, scheduling)
-        room = int(self._network.machine_rows.kv_capacity.max())
-        ttft_s[trace.prompt_tokens + int(scheduling.first_token_in_prompt_kv) > room] = np.inf
-        decode_s[(trace.output_tokens > 1) & (trace.prompt_tokens + trace.output_tokens > room)] = np.inf
+        ttft_s[trace.prompt_tokens + int(scheduling.first_token_in_prompt_kv) > self.room] = np.inf
+        decode_s[(trace.output_tokens > 1) & (trace.prompt_tokens + trace.output_tokens > self.room)] = np.inf
         return Latencies(ttft_s, time_between_tokens_s(decode_s, trace, slo), ttft_s + decode_s)
 
     def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
@@ -307,7 +311,8 @@ def impossible_limits(judge: Judge) -> list[str]:
     floors = list(zip(judge.scenario.slo.objectives, judge.floors.mean(axis=0).tolist(), strict=True))
     endless = [limit.name for limit, floor in floors if math.isinf(floor)]
     if endless:
-        return [f"requests that fit no machine of {judge.design.short} never finish, so it misses {', '.join(endless)}"]
+        machines = f"no machine of {judge.design.short} (room for {judge.room:,} tokens)"
+        return [f"requests that fit {machines} never finish: it misses {', '.join(endless)}"]
     return [
         f"{limit.name} is {floor:.3g} {limit.unit} for requests alone, above the limit of {limit.limit:g}"
         for limit, floor in floors

@@ -60,9 +60,10 @@ class RateSearch:
             return self._at[step]
 
     def keeps_up(self, cluster: Cluster, step: int) -> bool:
-        """Whether the bound on work allows the rate."""
+        """Whether any request arrives at the rate, and the bound on work allows it."""
+        judge = self.at(step)
         counts = np.array([float(cluster.prompt_machines)]), np.array([float(cluster.token_machines)])
-        return bool(self.at(step).keeps_up(*counts)[0])
+        return judge.scenario.has_requests(judge.precision.least) and bool(judge.keeps_up(*counts)[0])
 
 
 @dataclass(eq=False)

@@ -67,6 +67,11 @@ class Scenario:
         """The same requests at another rate."""
         return replace(self, rate_rps=rate_rps)
 
+    def has_requests(self, replications: int) -> bool:
+        """Whether any request of the first replications counts. None at all would meet every objective."""
+        traces = (self.trial(replication).trace for replication in range(replications))
+        return any(len(trace) and trace.span_s >= self.warmup_s for trace in traces)
+
     def performance(self, design: Design) -> Mapping[str, PerformanceModel]:
         """Performance model of each machine of a design, by machine name.
 

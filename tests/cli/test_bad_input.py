@@ -100,9 +100,13 @@ def test_options(provision: Provision, folder: Path, case: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "fragment"),
     [
-        (("--target-rps", "seventy"), "seventy"),
-        (("--arrivals", "gamma:0"), "--arrivals"),
-        (("--target-rps", "1e6", "--duration", "1e6"), "--target-rps"),
+        (("--target-rps", "seventy"), "error: --target-rps: "),
+        (("--target-rps", "seventy"), "(got 'seventy')"),
+        (("--seed=-1",), "error: --seed: "),
+        (("--seed=-1",), "(got '-1')"),
+        (("--arrivals", "gamma:0"), "error: --arrivals: "),
+        (("--arrivals", "gamma:0"), "(got 'gamma:0')"),
+        (("--target-rps", "1e6", "--duration", "1e6"), "error: --target-rps: "),
     ],
 )
 def test_an_option_and_its_value_are_named(provision: Provision, arguments: Sequence[str], fragment: str) -> None:

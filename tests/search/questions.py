@@ -210,7 +210,7 @@ def questions(draw: st.DrawFn, *, replications: Sequence[int] = (1, 3), monotone
         priced(
             machine(
                 f"box-{i}",
-                kv_tokens=draw(st.sampled_from([120, 250, AMPLE])),
+                kv_tokens=draw(st.sampled_from([60, 120, 250, AMPLE])),
                 tokens_per_s=draw(st.sampled_from([1000.0, INSTANT])),
                 residue_s=draw(st.sampled_from([0.0, 0.01])),
             ),

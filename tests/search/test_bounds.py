@@ -48,6 +48,23 @@ def test_no_simulated_value_is_below_its_floor(question: Question) -> None:
     assert_floors(question)
 
 
+def test_what_fits_no_machine_takes_for_ever() -> None:
+    """With room for 100 tokens: prompt and output together, or the prompt alone if nothing is left to decode."""
+    box = machine("box", kv_tokens=100)
+    fits, has_no_room_for_its_output, has_none = [False, False], [False, True], [True, True]
+    for prompt, output, endless in (
+        (100, 1, fits), (98, 2, fits), (99, 2, has_no_room_for_its_output), (101, 1, has_none),
+    ):  # fmt: skip
+        trace = requests((0.0, prompt, output))
+        question = simple(
+            designs=(split("two", box, box),), traces=(trace,), limits=limits("s", ttft_p50=1e9, e2e_p50=1e9)
+        )
+        (judge,) = question.judges
+        simulation = judge.simulate(judge.cluster(1, 1))
+        assert np.isinf(judge.floors[0]).tolist() == endless
+        assert np.isinf([simulation.first_token_s[0], simulation.finish_s[0]]).tolist() == endless
+
+
 def a_batch_is_faster() -> Question:
     """Prompts of 100 tokens take a second alone, but two of them together a tenth: a profile that is not monotone.
 

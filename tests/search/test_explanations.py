@@ -144,6 +144,7 @@ def test_a_request_that_fits_no_machine_is_said_to_be_why() -> None:
     plan = question.answer()
     assert (plan.status, plan.best, plan.certificate.simulated) == ("infeasible", None, 0)
     assert plan.reason is not None
+    assert "room for 50 tokens" in plan.reason
     assert "never finish" in plan.reason
     assert "e2e_p90" in plan.reason
     assert "--max-machines" not in plan.reason
