@@ -262,11 +262,11 @@ def _columns(table: Floats) -> list[Floats]:
 
 
 def _verdict(values: Floats, limit: float, confidence: float | None, missing: int, to_come: float) -> Verdict:
+    if missing and values.sum() + to_come > limit * (len(values) + missing):
+        return "missed"
     if not len(values):
         return "met"
     mean = float(values.mean())
-    if missing and values.sum() + to_come > limit * (len(values) + missing):
-        return "missed"
     if confidence is None or math.isinf(mean):
         return "missed" if mean > limit else "met"
     ends = interval(values, confidence)

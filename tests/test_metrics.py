@@ -230,6 +230,9 @@ def test_replications_that_could_not_help_are_not_needed(confidence: float | Non
     assert result.verdict == "uncertain"
     (result,) = slo_results(limits, [(5.0,), (2.0,)], confidence, planned=4, to_come=np.array([1.5]))
     assert result.verdict == "missed"
+    # So far no request had the metric, but in one of those to come none will ever finish.
+    (result,) = slo_results(limits, [(np.nan,)], confidence, planned=2, to_come=np.array([np.inf]))
+    assert result.verdict == "missed"
 
 
 def test_one_replication_has_a_verdict_without_an_interval() -> None:

@@ -59,11 +59,16 @@ class RateSearch:
                 self._at[step] = self.judge.at_rate(rate_of(step))
             return self._at[step]
 
-    def keeps_up(self, cluster: Cluster, step: int) -> bool:
-        """Whether any request arrives at the rate, and the bound on work allows it."""
+    def may_pass(self, cluster: Cluster, step: int) -> bool:
+        """Whether the bounds allow the rate: that on work, and what its requests take alone."""
         judge = self.at(step)
         counts = np.array([float(cluster.prompt_machines)]), np.array([float(cluster.token_machines)])
-        return judge.scenario.has_requests(judge.precision.least) and bool(judge.keeps_up(*counts)[0])
+        return bool(judge.keeps_up(*counts)[0]) and not impossible_limits(judge)
+
+    def is_silent(self, step: int) -> bool:
+        """Whether the rate is so low that no request arrives."""
+        judge = self.at(step)
+        return not judge.scenario.has_requests(judge.precision.least)
 
 
 @dataclass(eq=False)
@@ -74,14 +79,16 @@ class Climb:
     cluster: Cluster
     tried: dict[int, Evaluation] = field(default_factory=dict)
     excluded: set[int] = field(default_factory=set)
-    """Steps at which the bound on work excludes the cluster."""
+    """Steps at which a bound excludes the cluster."""
 
     def passes(self, step: int) -> bool:
-        """Whether the cluster meets every objective at a step."""
+        """Whether the cluster meets every objective at a step; one without requests is no answer, but a lower end."""
         if step in self.excluded:
             return False
         if step not in self.tried:
-            if not self.search.keeps_up(self.cluster, step):
+            if self.search.is_silent(step):
+                return True
+            if not self.search.may_pass(self.cluster, step):
                 self.excluded.add(step)
                 return False
             self.tried[step] = self.search.at(step).screen(self.cluster)
@@ -119,8 +126,6 @@ class Climb:
 
 def largest_rate(judge: Judge, cluster: Cluster) -> Evaluation | None:
     """One cluster at the largest rate below which all tested rates pass, to half a percent; None if none passes."""
-    if impossible_limits(judge):
-        return None
     cell = (RateSearch(judge), cluster)
     climb = Climb(*cell).run(first_step([cell]))
     return None if climb.best is None else climb.tried[climb.best]
@@ -132,7 +137,7 @@ def maximise(judges: Sequence[Judge], budget: Budget, *, workers: Workers) -> Pl
     Among clusters of equal rate the one with the most headroom is taken.
     """
     started = time.perf_counter()
-    searches = [RateSearch(judge) for judge in judges if not impossible_limits(judge)]
+    searches = [RateSearch(judge) for judge in judges]
     cells = [(search, cluster) for search in searches for cluster in budget.largest(search.judge.design)]
     climbs = _race(cells, workers) if cells else []
     return _plan(judges, climbs, budget, started, workers)
@@ -152,6 +157,9 @@ def _race(cells: Sequence[Cell], workers: Workers) -> list[Climb]:
         passes = workers.map(partial(Climb.passes, step=step), part)
         hopeful = [climb for climb, passed in zip(part, passes, strict=True) if passed or best is None]
         workers.map(partial(Climb.run, start=step), hopeful)
+    best = _highest(climbs)
+    if best is not None:
+        workers.map(partial(Climb.passes, step=best), climbs)  # which others reach it
     return climbs
 
 
@@ -173,7 +181,7 @@ def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, star
         elapsed_s=time.perf_counter() - started,
         text=(
             f"every cluster that {budget} cannot enlarge fails {STEP - 1:.1%} above the rate, "
-            "or cannot do the work there"
+            "or a sound bound excludes it there"
         ),
         uncertain=sum(evaluation.is_uncertain for evaluation in tried),
     )

@@ -78,7 +78,7 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
     Every cluster within the budget is searched for its highest rate.
     """
     started = time.perf_counter()
-    searches = [RateSearch(judge) for judge in judges if not impossible_limits(judge)]
+    searches = [RateSearch(judge) for judge in judges]
     cells = [
         (search, candidate.cluster)
         for search in searches

@@ -24,7 +24,6 @@ from provisioner.domain.slo import Limit, SloSet
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf import PerformanceModel, ProfileSet, read_profiles
 from provisioner.search import Evaluation, Judge, Objective, Plan, Precision, Scenario, Workers, minimise
-from provisioner.search.goal import rank
 from provisioner.traces import Demand, Drawn, Poisson, SizeTable
 from tests.sim.strategies import performances, schedulings
 from tests.sim.worlds import AMPLE, INSTANT, MODEL, machine, performance, requests
@@ -125,14 +124,10 @@ def grid(judge: Judge, most: int) -> list[Cluster]:
     return [judge.cluster(p, t) for p in range(1, most) for t in range(1, most) if p + t <= most]
 
 
-def brute_force(question: Question) -> dict[tuple[float, ...], list[Evaluation]]:
-    """Every passing cluster, each simulated with all replications, by the amounts that it takes, least first."""
-    passing: dict[tuple[float, ...], list[Evaluation]] = {}
-    for judge, cluster in question.clusters:
-        evaluation = judge.evaluate(cluster, whole=True)
-        if evaluation.is_feasible:
-            passing.setdefault(rank(cluster, question.objective), []).append(evaluation)
-    return dict(sorted(passing.items()))
+def passing(question: Question) -> list[Evaluation]:
+    """Brute force: every cluster simulated with all replications, those that pass."""
+    found = [judge.evaluate(cluster, whole=True) for judge, cluster in question.clusters]
+    return [evaluation for evaluation in found if evaluation.is_feasible]
 
 
 def poisson(seed: int, count: int, rate_rps: float, *, prompt: int = 100, output: int = 8) -> RequestTrace:
@@ -204,8 +199,14 @@ def shipped(
 
 
 @st.composite
-def questions(draw: st.DrawFn, *, replications: Sequence[int] = (1, 3), monotone: bool = True) -> Question:
-    """One to three designs of two machine types; limits near what a cluster of two or four machines achieves."""
+def questions(
+    draw: st.DrawFn,
+    *,
+    replications: Sequence[int] = (1, 3),
+    monotone: bool = True,
+    max_machines: int = MAX_MACHINES,
+) -> Question:
+    """One to three designs of two machine types; limits near what a cluster of up to that many machines achieves."""
     boxes = [
         priced(
             machine(
@@ -233,7 +234,7 @@ def questions(draw: st.DrawFn, *, replications: Sequence[int] = (1, 3), monotone
         for shape in shapes
     )
     models = {name: draw(performances(monotone=monotone)) for name in ("box-0", "box-1", REFERENCE)}
-    count = draw(st.integers(1, 40))
+    count = draw(st.integers(0, 8)) * max_machines or 1
     rate_rps = draw(st.sampled_from([0.5, 2.0, 5.0, 20.0]))
     seed = draw(st.integers(0, 10_000))
     traces = tuple(poisson(seed + i, count, rate_rps) for i in range(draw(st.sampled_from(replications))))
@@ -247,11 +248,13 @@ def questions(draw: st.DrawFn, *, replications: Sequence[int] = (1, 3), monotone
         span_s=span_s,
         limits=limits(unit, **dict.fromkeys(names, 1e9)),
         objective=draw(st.sampled_from(["cost", "power", "machines"])),
+        max_machines=max_machines,
     )
     judge = question.judges[0]
-    half = draw(st.integers(1, 2))
+    half = draw(st.integers(1, max_machines // 2))
     typical = judge.evaluate(judge.cluster(half, 0 if judge.design.is_mixed else half), whole=True)
-    factors = [draw(st.sampled_from([0.7, 0.95, 1.0, 1.05, 1.5])) for _ in names]
+    choice = draw(st.sampled_from([[1.0, 1.05, 1.5], [0.7, 0.95, 1.0, 1.05, 1.5]]))  # met at least there, or perhaps
+    factors = [draw(st.sampled_from(choice)) for _ in names]
     values = [result.value if np.isfinite(result.value) else 10.0 for result in typical.results]
     near = {name: value * factor for name, value, factor in zip(names, values, factors, strict=True)}
     return replace(question, limits=limits(unit, **near))

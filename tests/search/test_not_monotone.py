@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from provisioner.search import Evaluation, Workers, minimise
-from tests.search.questions import REFERENCE, Question, brute_force, grid, limits, poisson, shipped, simple
+from tests.search.questions import REFERENCE, Question, grid, limits, passing, poisson, shipped, simple
 from tests.sim.worlds import performance
 
 
@@ -28,9 +28,9 @@ def small() -> Question:
 def test_small_passing_clusters_that_fail_with_one_machine_more() -> None:
     question = small()
     (judge,) = question.judges
-    passing = {e.cluster.counts for tied in brute_force(question).values() for e in tied}
-    failing = {cluster.counts for cluster in grid(judge, 7)} - passing
-    assert (2, 1) in passing
+    passes = {evaluation.cluster.counts for evaluation in passing(question)}
+    failing = {cluster.counts for cluster in grid(judge, 7)} - passes
+    assert (2, 1) in passes
     assert {(4, 1), (5, 1), (6, 1)} <= failing
     plan = question.answer()
     assert plan.best is not None
