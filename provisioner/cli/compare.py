@@ -57,7 +57,7 @@ def compare(
         title = f"Given clusters, {setting.title}"
     else:
         parsed = Goal.parse(question, search, minimize, maximize)
-        setting = prepare(parsed.question, names)
+        setting = prepare(parsed.question, names).shown_in(outputs)
         relative_to = _baseline(baseline, setting)
         found, tried, unsolved = _solved(parsed, setting, search, quiet=question.quiet)
         for text in unsolved:

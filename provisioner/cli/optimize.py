@@ -42,7 +42,7 @@ def optimize(
     from provisioner.report.figures import choice
     from provisioner.search import Workers
 
-    setting = prepare(goal.question, design)
+    setting = prepare(goal.question, design).shown_in(outputs)
     with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
         plan = goal.solve(setting.judges, search, workers)
     for text in (*plan.notes, *(plan.best.warnings if plan.best else ())):

@@ -148,6 +148,11 @@ class Outputs:
         None
     )
 
+    @property
+    def show_every_cluster(self) -> bool:
+        """Whether clusters beside the answer are shown with their values."""
+        return any(file is not None for file in (self.plot, self.report, self.csv))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Search:

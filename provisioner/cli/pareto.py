@@ -46,7 +46,7 @@ def pareto(
             )
         )
     asked = question if budget is None else replace(question, target_rps=PROBE_RPS)
-    setting = prepare(asked, design or ["all"])
+    setting = prepare(asked, design or ["all"]).shown_in(outputs)
     with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
         if budget is None:
             front = pareto(setting.judges, max_machines=search.max_machines, workers=workers)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from provisioner.cli.options import Inputs, Question, Search
+from provisioner.cli.options import Inputs, Outputs, Question, Search
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ class Setting:
     inputs: dict[str, Any]
     """Every resolved input, as echoed in JSON."""
     notes: tuple[str, ...]
+
+    def shown_in(self, outputs: Outputs) -> Setting:
+        """The same, with what the outputs show of clusters beside the answer."""
+        return replace(self, precision=replace(self.precision, in_full=outputs.show_every_cluster))
 
     def judge(self, design: Design) -> Judge:
         """Who judges clusters of a design."""

@@ -150,9 +150,9 @@ class Judge:
     def screen(self, cluster: Cluster) -> Evaluation:
         """`evaluate`, but ending simulations too once an objective is missed for certain.
 
-        Such an evaluation is not whole: its values are no more than bounds.
+        Such an evaluation is not whole: its values are no more than bounds. With `Precision.in_full` it is `evaluate`.
         """
-        return self._evaluate(cluster, whole=False, may_stop=True)
+        return self._evaluate(cluster, whole=False, may_stop=not self.precision.in_full)
 
     def _evaluate(self, cluster: Cluster, *, whole: bool, may_stop: bool) -> Evaluation:
         simulations: list[Simulation] = []

@@ -11,12 +11,14 @@ class Precision:
 
     Without a `confidence`, an objective is met if the mean of `replications` percentiles is within its
     limit. With one, it is met or missed only if the interval of the mean at that confidence lies on one
-    side of the limit; replications are added, one at a time up to `most`, until that is so.
+    side of the limit; replications are added, one at a time up to `most`, until that is so. With `in_full` a
+    search runs simulations to their end even where a miss is certain before, so that all values are achieved.
     """
 
     replications: int = 5
     confidence: float | None = None
     most: int = 30
+    in_full: bool = False
 
     @property
     def least(self) -> int:
@@ -32,4 +34,4 @@ class Precision:
         """No more replications than differ; a single one has no interval, so it is judged as it is."""
         if available is None or available >= self.all:
             return self
-        return Precision(replications=available, confidence=None, most=available)
+        return Precision(replications=available, confidence=None, most=available, in_full=self.in_full)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from provisioner.domain.failures import Failures
-from provisioner.search import Judge
+from provisioner.search import Judge, Precision
 from tests.search.questions import Question, examples, questions, shipped
 
 
@@ -40,3 +40,10 @@ def test_with_failures_every_simulation_runs_to_its_end() -> None:
     (judge,) = shipped("HH", rate_rps=20.0, span_s=60.0, replications=2)
     failing = Judge(judge.design, judge.scenario, judge.precision, Failures.of([(10.0, 0)]))
     assert failing.screen(failing.cluster(6, 2)).is_whole
+
+
+def test_in_full_nothing_is_stopped() -> None:
+    (judge,) = shipped("HH", rate_rps=20.0, span_s=60.0, replications=2)
+    in_full = Judge(judge.design, judge.scenario, Precision(replications=2, in_full=True))
+    cluster = judge.cluster(6, 2)
+    assert in_full.screen(cluster) == judge.evaluate(cluster)
