@@ -58,6 +58,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                     confirmed=confirmed,
                 )
     closest = nearest(judges, tried, workers)
+    advice = f"raise --max-machines (now {max_machines})"
     return Plan(
         status="infeasible",
         best=closest,
@@ -70,7 +71,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
             unconfirmed=unconfirmed,
         ),
-        reason=why_none(judges, closest, f"raise --max-machines (now {max_machines})"),
+        reason=why_none(judges, closest, advice if tried else _shortfall(judges, max_machines) + advice),
     )
 
 
@@ -104,6 +105,23 @@ def why_none(judges: Sequence[Judge], closest: Evaluation | None, advice: str) -
     missed = closest.binding
     miss = f"{missed.value:.3g} against {missed.limit.limit:g}"
     return f"{missed.limit.name} binds: {cluster} comes nearest with {miss}: {advice}"
+
+
+def _shortfall(judges: Sequence[Judge], max_machines: int) -> str:
+    """Which cluster of so many machines comes nearest to doing the work, in words."""
+    largest = [
+        (judge.load(cluster), cluster.label, judge.design.short)
+        for judge in judges
+        for cluster in (
+            [judge.cluster(max_machines, 0)]
+            if judge.design.is_mixed
+            else [judge.cluster(prompt, max_machines - prompt) for prompt in range(1, max_machines)]
+        )
+    ]
+    if not largest:
+        return ""
+    load, label, design = min(largest)
+    return f"{design} {label} comes nearest, with {load:.2f} times what it could do at best: "
 
 
 def _is_confirmed(judge: Judge, confirmed: tuple[int, int] | None) -> bool:

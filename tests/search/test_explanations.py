@@ -9,7 +9,7 @@ import pytest
 
 from provisioner.domain.design import Design
 from tests.search.questions import REFERENCE, Question, limits, mixed, poisson, priced, simple
-from tests.sim.worlds import machine, performance
+from tests.sim.worlds import machine, performance, requests
 
 
 def three(costs: tuple[float, ...], powers: tuple[float, ...], **changes: Any) -> Question:
@@ -162,3 +162,19 @@ def test_every_simulated_cluster_is_in_the_ledger_in_the_order_of_the_ranking() 
     costs = [evaluation.cluster.cost_usd_per_h for evaluation in plan.evaluations]
     assert costs == sorted(costs)
     assert plan.best in plan.evaluations
+
+
+def test_where_no_cluster_can_do_the_work_the_nearest_is_named() -> None:
+    """Sixty prompts of a second each, ten seconds, one at a time: six machines' work for the three there may be."""
+    question = simple(
+        designs=(mixed("one", machine("box"), max_batch_requests=1),),
+        traces=(requests(*((i / 6, 1000, 1) for i in range(60))),),
+        span_s=10.0,
+        max_machines=3,
+    )
+    plan = question.answer()
+    assert (plan.status, plan.best, plan.certificate.simulated) == ("infeasible", None, 0)
+    assert plan.reason == (
+        "no cluster within the limits can do the work: one 3P/T comes nearest, "
+        "with 2.00 times what it could do at best: raise --max-machines (now 3)"
+    )
