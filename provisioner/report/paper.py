@@ -263,6 +263,7 @@ def _record(world: str, case: Case, finding: Finding) -> dict[str, Any]:
             unit = "RPS"
     described = {} if finding.evaluation is None else row(finding.evaluation)
     return {
+        **described,
         "profile_set": world,
         "experiment": case.experiment,
         "workload": case.workload,
@@ -275,7 +276,6 @@ def _record(world: str, case: Case, finding: Finding) -> dict[str, Any]:
         "simulated": finding.simulated,
         "fresh_seeds_passed": None if finding.confirmed is None else finding.confirmed[0],
         "fresh_seeds": None if finding.confirmed is None else finding.confirmed[1],
-        **described,
     }
 
 

@@ -234,6 +234,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     answer = json.loads(out)
     assert answer["schema_version"] == 1
     assert answer["inputs"]["profile_sets"] == [REFERENCE]
+    assert {finding["unit"] for finding in answer["findings"]} <= {"RPS", "RPS/USD", "USD/h", "kW", "machines"}
     assert [order["workload"] for order in answer["orders"]] == ["conversation"]
     claims = {(claim["claim"], claim["clusters"]): claim for claim in answer["claims"]}
     times = claims["equal power: RPS of AA / A100", "published"]
