@@ -42,7 +42,7 @@ def test_a_time_at_the_limit_is_not_late() -> None:
 
 
 def test_a_request_that_does_not_count_is_never_late() -> None:
-    result = mixed(max_batch_tokens=100).simulate(1, 0, TRACE, stop=stop(TTFT, 0.0, 0, unit_s=np.inf))
+    result = mixed(max_batch_tokens=100).simulate(1, 0, TRACE, stop=stop(TTFT, 1e-9, 0, unit_s=np.inf))
     assert result.is_whole
 
 
