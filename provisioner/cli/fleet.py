@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from provisioner.search import Certificate
 
 EXAMPLE = """Examples: provision fleet fleet.yaml;
-provision fleet fleet.yaml --replications 2 --json plan.json"""
+provision fleet fleet.yaml --by-hour --replications 2 --json plan.json"""
 
 
 @shared(Judging)
@@ -26,6 +26,9 @@ def fleet(
     judging: Judging,
     *,
     file: Annotated[Path, typer.Argument(help="The services, their limits and the goal, in YAML.", metavar="FILE")],
+    by_hour: Annotated[
+        bool, typer.Option("--by-hour", help="A plan for each hour, with changes between them.")
+    ] = False,
     time_limit: Annotated[float, typer.Option(help="Seconds for each integer program.", metavar="S", min=0.1)] = 60.0,
     csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None,
     json: Annotated[
@@ -49,6 +52,9 @@ def fleet(
     for each in served:
         for text in each.setting.notes:
             note(f"{each.service.name}: {text}", quiet=judging.quiet)
+    if by_hour:
+        _by_hour(found, served, judging, outputs, time_limit)
+        return
     problem, certificates = _problem(found, served, judging)
     planned = plan(problem, Effort(time_s=time_limit, threads=cores(judging)))
     goal = found.fleet.minimize or found.fleet.maximize or ""
@@ -62,6 +68,46 @@ def fleet(
         quiet=judging.quiet,
     )
     if not planned.is_feasible:
+        raise typer.Exit(3)
+
+
+def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: Outputs, time_limit: float) -> None:
+    from provisioner.cli import output, services
+    from provisioner.cli.console import progress
+    from provisioner.cli.question import cores
+    from provisioner.fleet import Effort
+    from provisioner.fleet.rates import horizon, options_by_hour, planned
+    from provisioner.report import answer
+    from provisioner.report import day as report
+    from provisioner.search import Workers
+
+    hours, faults = horizon(found, [each.rates for each in served])
+    if found.fleet.minimize != "cost":
+        name = "minimize" if found.fleet.minimize else "maximize"
+        faults.append(found.fault((name,), "a plan by the hour is the cheapest", allowed="minimize: cost"))
+    if faults:
+        raise InputError(faults)
+    rates = [each.rates or (each.contender.rate_rps,) * hours for each in served]
+    contenders = [each.contender for each in served]
+    with progress("simulating", quiet=judging.quiet) as advance, Workers(cores(judging), advance) as workers:
+        options = [
+            options_by_hour(contender, found.fleet, by, max_machines=judging.max_machines, workers=workers)[0]
+            for contender, by in zip(contenders, rates, strict=True)
+        ]
+        faults = [_unserved(found, place, judging) for place, rows in enumerate(options) if not all(rows)]
+        if faults:
+            raise InputError(faults)
+        effort = Effort(time_s=time_limit, threads=cores(judging))
+        plan = planned(contenders, found.fleet, rates, options, effort=effort, workers=workers)
+    title = f"{found.fleet.name}: least cost by the hour"
+    output.hand_out(
+        outputs,
+        answer=report.answer(plan, services.echo(judging, served), rates),
+        table=lambda: report.table(plan, title),
+        csv=lambda: answer.table_csv(report.rows(plan, rates)),
+        quiet=judging.quiet,
+    )
+    if not plan.is_feasible:
         raise typer.Exit(3)
 
 

@@ -58,6 +58,8 @@ class Served:
     service: Service
     setting: Setting
     contender: Contender
+    rates: tuple[float, ...] | None
+    """By the hour, where it has hours."""
 
 
 def read(file: Path, judging: Judging) -> tuple[FleetFile, list[Served]]:
@@ -82,19 +84,20 @@ def read(file: Path, judging: Judging) -> tuple[FleetFile, list[Served]]:
 
 def _served(found: FleetFile, place: int, judging: Judging) -> Served:
     from provisioner.fleet import Contender
+    from provisioner.fleet.rates import hourly_rates
 
     service = found.fleet.services[place]
     try:
-        setting = resolve(_question(service, judging), service.designs)
+        rates = hourly_rates(service)
+        setting = resolve(_question(service, rates, judging), service.designs)
     except InputError as error:
         raise InputError(_placed(found, place, fault) for fault in error.faults) from None
     contender = Contender(name=service.name, judges=tuple(setting.judges), weight=service.weight)
-    return Served(service=service, setting=setting, contender=contender)
+    return Served(service=service, setting=setting, contender=contender, rates=rates)
 
 
-def _question(service: Service, judging: Judging) -> Question:
+def _question(service: Service, rates: Sequence[float] | None, judging: Judging) -> Question:
     """The service as if it were asked for on the command line, at its highest rate."""
-    rates = service.rates
     return Question(
         workload=[part.strip() for part in service.workload.split(" + ")],
         target_rps=max(rates) if rates else service.target_rps,

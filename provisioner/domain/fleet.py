@@ -90,6 +90,28 @@ class Owned(Value):
     """What each costs whether it is used or not; None for its whole price, so that using it costs nothing more."""
 
 
+class Day(Value):
+    """Plans by the hour: what machines cost that come and go, and what it takes to give one another role.
+
+    Prices are parts of a machine's `cost_usd_per_h`; None for what is not to be had.
+    """
+
+    reserved: float = Field(default=1.0, gt=0.0, le=100.0)
+    """Of a machine kept for all hours."""
+    on_demand: float | None = Field(default=None, gt=0.0, le=100.0)
+    """Of a machine kept for single hours."""
+    spot: float | None = Field(default=None, gt=0.0, le=100.0)
+    """Of one that may be taken away."""
+    spot_machines: dict[str, int] = Field(default={})
+    """Spot machines at most, by type."""
+    change_s: float = Field(default=300.0, ge=0.0, le=86400.0)
+    """Seconds in which a machine that changes its role, or its service and so its model, serves nothing."""
+    change_usd: float = Field(default=0.0, ge=0.0, le=1e6)
+    """Cost of one such change, or start."""
+    levels: int = Field(default=6, ge=1, le=50)
+    """Rates for which clusters are searched: so many equal parts of a service's highest; each hour's is rounded up."""
+
+
 class Fleet(Value):
     """Services, what they may take together, and what is wanted of them."""
 
@@ -100,6 +122,7 @@ class Fleet(Value):
     """By machine type."""
     minimize: Minimize | None = None
     maximize: Maximize | None = None
+    day: Day = Day()
     share_steps: int = Field(default=5, ge=1, le=20)
     """Where not all has to be served: a service gets any of so many equal steps of its rate."""
 

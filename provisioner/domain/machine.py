@@ -23,6 +23,8 @@ class Machine(Value):
     cost_usd_per_h: float = Field(ge=0.0, le=1e9)
     power_kw: float = Field(ge=0.0, le=1e9)
     """Provisioned power, not the average draw."""
+    startup_s: float = Field(default=600.0, ge=0.0, le=604_800.0)
+    """From asking for the machine until it serves: booting it, and loading weights; only plans by the hour ask."""
     flops_per_s: float | None = Field(default=None, gt=0.0, le=1e24)
     """Dense 16-bit FLOPs of all GPUs together, by the data sheet; only `profile estimate` asks for it."""
     hbm_bytes_per_s: float | None = Field(default=None, gt=0.0, le=1e21)

@@ -77,5 +77,6 @@ def _kind(machine: Machine, owned: Owned | None) -> Kind:
         cost_usd_per_h=machine.cost_usd_per_h,
         power_kw=machine.power_kw,
         owned=0 if owned is None else owned.machines,
+        startup_s=machine.startup_s,
         sunk_usd_per_h=machine.cost_usd_per_h if sunk is None else sunk,
     )

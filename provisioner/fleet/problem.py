@@ -13,6 +13,8 @@ from provisioner.domain.cluster import Cluster
 from provisioner.domain.fleet import Limits, Maximize, Minimize
 from provisioner.search import Evaluation
 
+Role = tuple[str, str]
+"""What a machine does for its service: the pool it is in, and its type."""
 GOALS: tuple[Minimize, ...] = ("cost", "power", "machines")
 
 
@@ -26,6 +28,7 @@ class Kind:
     owned: int = 0
     sunk_usd_per_h: float = 0.0
     """Part of the cost of each one owned that is paid whether it is used or not."""
+    startup_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,19 @@ class Option:
     rate_rps: float
     evaluation: Evaluation | None = None
     """The certified evaluation behind it; None for one made up."""
+
+    @property
+    def roles(self) -> dict[Role, int]:
+        """Machines by pool and type; without an evaluation all of a type have one role."""
+        if self.evaluation is None:
+            return {("mixed", name): count for name, count in self.machines.items() if count}
+        cluster = self.evaluation.cluster
+        pools = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
+        per_machine = cluster.design.units_per_machine
+        return {
+            (pool, machine.name): -(-count // per_machine)
+            for pool, machine, count in zip(pools, cluster.design.machines, cluster.counts, strict=True)
+        }
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> Option:

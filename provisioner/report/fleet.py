@@ -36,7 +36,7 @@ def table(plan: FleetPlan, goal: str, title: str, certificates: Sequence[Certifi
 
 
 def _services(plan: FleetPlan, title: str) -> Table:
-    table = _empty(title, ("Service", "Cluster"), ("n", "USD/h", "kW", "RPS", "Served"))
+    table = empty(title, ("Service", "Cluster"), ("n", "USD/h", "kW", "RPS", "Served"))
     for pick in plan.picks:
         option = pick.option
         table.add_row(
@@ -61,7 +61,7 @@ def _services(plan: FleetPlan, title: str) -> Table:
 def _limits(plan: FleetPlan, goal: str) -> Table | None:
     if not plan.limits:
         return None
-    table = _empty("", ("Limit",), ("used", "of", "one more buys", "the next step"))
+    table = empty("", ("Limit",), ("used", "of", "one more buys", "the next step"))
     for use in plan.limits:
         step = "-" if use.enough is None else f"{use.enough.to:,.6g}: {use.enough.gain:,.4g}"
         table.add_row(
@@ -79,7 +79,7 @@ def _limits(plan: FleetPlan, goal: str) -> Table | None:
 def _conflict(uses: Sequence[LimitUse]) -> Table | None:
     if not uses:
         return None
-    table = _empty("", ("Limit",), ("is", "enough, others kept"))
+    table = empty("", ("Limit",), ("is", "enough, others kept"))
     for use in uses:
         enough = "none" if use.enough is None else f"{use.enough.to:,.6g}"
         table.add_row(f"{plain(use.name)} ({use.unit})", f"{use.limit:,.6g}", enough)
@@ -104,7 +104,8 @@ def _proof(plan: FleetPlan, certificates: Sequence[Certificate]) -> str:
     return f"{simulated:,} clusters simulated, in {elapsed_s:.1f} s: {proof}."
 
 
-def _empty(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+def empty(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """A table without rows: columns of names, then of numbers."""
     table = Table(title=plain(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for name in names:
         table.add_column(name, overflow="fold")

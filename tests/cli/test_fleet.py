@@ -208,3 +208,57 @@ def test_all_faults_are_told_at_once(provision: Provision, folder: Path) -> None
 def test_the_example_is_read() -> None:
     file = Path(__file__).parents[2] / "examples" / "fleet.yaml"
     assert read_fleet(file, ["dgx-a100"]).fleet.limits.power_kw == 440
+
+
+DAY = """\
+minimize: cost
+day: {on_demand: 1.0}
+services:
+  - {name: code, designs: [AA], hourly_rps: [5, 5, 5, 10, 10, 5]}
+  - {name: chat, workload: conversation, model: llama2-70b, target_rps: 5, designs: [H100]}
+"""
+
+
+def test_a_plan_by_the_hour_saves_and_is_checked(provision: Provision, folder: Path) -> None:
+    run = provision("fleet", written(folder, DAY), *QUICK, "--by-hour", "--json", "--csv", "day.csv")
+    assert run.code == 0, run.err
+    answer = run.answer
+    assert answer["status"] == "optimal"
+    assert 0 < answer["saving"] < 1
+    assert answer["cost_usd"] == pytest.approx((1 - answer["saving"]) * answer["peak_usd"])
+    assert [hour["services"][0]["rps"] for hour in answer["hours"]] == [5, 5, 5, 10, 10, 5]
+    for now, coming in zip(answer["hours"], [*answer["hours"][1:], answer["hours"][0]], strict=True):
+        serving = sum(sum(each["machines_of"].values()) for each in now["services"])
+        assert sum(each["held"] for each in now["machines"].values()) == serving + coming["starts"]
+    assert len((folder / "day.csv").read_text().splitlines()) == 1 + 6 * 2
+    table = provision("fleet", "fleet.yaml", *QUICK, "--by-hour")
+    assert max(map(len, table.out.splitlines())) <= 100
+    assert "the plan saves" in table.out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TWO.format(limits="{}"), "no service has rates by the hour"),
+        (DAY.replace("target_rps: 5", "hourly_rps: [1, 2]"), "fleet.yaml:5: services.1.hourly_rps: gives 2 hours"),
+        (
+            DAY.replace("minimize: cost", "minimize: power"),
+            "fleet.yaml:1: minimize: a plan by the hour is the cheapest",
+        ),
+    ],
+)
+def test_bad_hours(provision: Provision, folder: Path, text: str, said: str) -> None:
+    run = provision("fleet", written(folder, text), *QUICK, "--by-hour")
+    assert run.code == 2
+    assert said in run.err
+
+
+def test_rates_come_from_a_trace(provision: Provision, folder: Path) -> None:
+    """Two hours of 3,600 and 7,200 requests are 1 and 2 requests a second."""
+    times = [*(float(second) for second in range(3600)), *(3600 + second / 2 for second in range(7201))]
+    lines = "\n".join(f"{time},500,10" for time in times)
+    (folder / "two.csv").write_text(f"arrival_s,prompt_tokens,output_tokens\n{lines}\n")
+    text = "minimize: cost\nservices:\n- {name: a, rates_from: two.csv, designs: [A100]}\n"
+    run = provision("fleet", written(folder, text), *QUICK, "--by-hour", "--json")
+    assert run.code == 0, run.err
+    assert [hour["services"][0]["rps"] for hour in run.answer["hours"]] == [1, 2]

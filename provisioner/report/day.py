@@ -1,0 +1,117 @@
+"""A fleet's plan by the hour as a table, as JSON and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from provisioner.fleet.day import DayPlan
+from provisioner.report.answer import SCHEMA_VERSION
+from provisioner.report.fleet import empty
+from provisioner.report.plain import plain, printable
+
+
+def table(plan: DayPlan, title: str) -> RenderableType:
+    """Hours that are alike together: each service's cluster, what is held, and what that saves."""
+    if not plan.is_feasible:
+        return Text(f"{printable(title)}: no plan is within the limits in every hour.")
+    shown = empty(title, ("Hours", "Service", "Cluster"), ("held", "starts"))
+    for hours in _alike(plan):
+        first, last = hours[0], hours[-1]
+        held = str(sum(each.held for each in plan.holdings[first].values()))
+        for place, (service, option) in enumerate(zip(plan.services, plan.picks[first], strict=True)):
+            when = (f"{first}-{last}" if last > first else str(first)) if place == 0 else ""
+            numbers = (held, str(plan.starts[first])) if place == 0 else ("", "")
+            shown.add_row(when, plain(service), plain(option.label), *numbers)
+    return Group(shown, Text("\n".join(_summary(plan))))
+
+
+def _alike(plan: DayPlan) -> list[list[int]]:
+    """Runs of hours with the same clusters and machines."""
+
+    def key(hour: int) -> tuple[Any, ...]:
+        return (
+            tuple(option.label for option in plan.picks[hour]),
+            tuple(each.held for each in plan.holdings[hour].values()),
+            plan.starts[hour],
+        )
+
+    return [list(run) for _, run in groupby(range(len(plan.picks)), key=key)]
+
+
+def _summary(plan: DayPlan) -> list[str]:
+    hours = len(plan.picks)
+    reserved = ", ".join(f"{count} {printable(name)}" for name, count in plan.reserved.items() if count)
+    lines = [
+        f"{plan.cost_usd:,.2f} USD in {hours} hours, {plan.cost_usd / hours:,.2f} USD/h.",
+        f"Reserved: {reserved or 'none'}.",
+    ]
+    if plan.peak_usd is None:
+        lines.append("One fixed fleet for the peak is not within the limits.")
+    elif plan.peak_usd:
+        lines.append(f"One fixed fleet for the peak costs {plan.peak_usd:,.2f} USD: the plan saves {plan.saving:.1%}.")
+    proof = (
+        "no plan of these clusters costs less"
+        if plan.status == "optimal"
+        else f"time ran out: {plan.gap:.2%} less at most"
+    )
+    lines.append(f"{plan.checked} clusters pass at the rate of their hour; in {plan.elapsed_s:.1f} s: {proof}.")
+    return lines
+
+
+def answer(plan: DayPlan, inputs: Mapping[str, Any], rates: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """The plan as plain data."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": plan.status,
+        "goal": {"minimize": "cost", "by": "hour"},
+        "inputs": dict(inputs),
+        "hours": [
+            {
+                "hour": hour,
+                "services": [
+                    {
+                        "service": name,
+                        "rps": rates[place][hour],
+                        "option": pick.label,
+                        "machines_of": dict(pick.machines),
+                    }
+                    for place, (name, pick) in enumerate(zip(plan.services, picks, strict=True))
+                ],
+                "machines": {
+                    name: {"held": each.held, "owned": each.owned, "on_demand": each.on_demand, "spot": each.spot}
+                    for name, each in plan.holdings[hour].items()
+                },
+                "starts": plan.starts[hour],
+            }
+            for hour, picks in enumerate(plan.picks)
+        ],
+        "reserved": dict(plan.reserved),
+        "cost_usd": plan.cost_usd,
+        "bound_usd": plan.bound_usd,
+        "gap": plan.gap,
+        "peak_usd": plan.peak_usd,
+        "saving": plan.saving,
+        "search": {"checked": plan.checked, "elapsed_s": round(plan.elapsed_s, 3)},
+    }
+
+
+def rows(plan: DayPlan, rates: Sequence[Sequence[float]]) -> list[dict[str, Any]]:
+    """An hour of a service a row of CSV."""
+    return [
+        {
+            "hour": hour,
+            "service": name,
+            "rps": rates[place][hour],
+            "option": pick.label,
+            "machines": sum(pick.machines.values()),
+            "held_in_all": sum(each.held for each in plan.holdings[hour].values()),
+            "starts_in_all": plan.starts[hour],
+        }
+        for hour, picks in enumerate(plan.picks)
+        for place, (name, pick) in enumerate(zip(plan.services, picks, strict=True))
+    ]
