@@ -29,6 +29,15 @@ def fleet(
     by_hour: Annotated[
         bool, typer.Option("--by-hour", help="A plan for each hour, with changes between them.")
     ] = False,
+    one_cluster: Annotated[
+        bool, typer.Option("--one-cluster", help="One cluster that would serve each of the services alone.")
+    ] = False,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            help="With --one-cluster: pass for services of this share of the weight.", metavar="S", show_default="1"
+        ),
+    ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for each integer program.", metavar="S", min=0.1)] = 60.0,
     csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None,
     json: Annotated[
@@ -46,12 +55,22 @@ def fleet(
 
     outputs = Outputs(csv=csv, json=json)
     output.check(outputs)
-    check_solver()
+    if one_cluster and by_hour:
+        raise InputError(Fault(problem="--by-hour and --one-cluster are two questions", allowed="one of them"))
+    if share is not None and not one_cluster:
+        raise InputError(Fault(problem="goes with --one-cluster", field="--share", value=share))
+    if not one_cluster:
+        check_solver()
     found, served = services.read(file, judging)
     get_ready(quiet=judging.quiet)
     for each in served:
         for text in each.setting.notes:
             note(f"{each.service.name}: {text}", quiet=judging.quiet)
+    if one_cluster:
+        from provisioner.cli.fleet_one import one_cluster as search
+
+        search(found, served, judging, outputs, 1.0 if share is None else share)
+        return
     if by_hour:
         _by_hour(found, served, judging, outputs, time_limit)
         return

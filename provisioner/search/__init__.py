@@ -10,12 +10,14 @@ from provisioner.search.pareto import dominates, pareto, pareto_of_rates
 from provisioner.search.plan import Certificate, Front, Plan
 from provisioner.search.pool import Workers
 from provisioner.search.precision import Precision
+from provisioner.search.robust import Case, RobustPlan, robust
 from provisioner.search.scenario import Scenario
 
 __all__ = [
     "OBJECTIVES",
     "UNITS",
     "Budget",
+    "Case",
     "Certificate",
     "Cluster",
     "Evaluation",
@@ -24,6 +26,7 @@ __all__ = [
     "Objective",
     "Plan",
     "Precision",
+    "RobustPlan",
     "Scenario",
     "Workers",
     "amount",
@@ -33,4 +36,5 @@ __all__ = [
     "minimise",
     "pareto",
     "pareto_of_rates",
+    "robust",
 ]

@@ -262,3 +262,42 @@ def test_rates_come_from_a_trace(provision: Provision, folder: Path) -> None:
     run = provision("fleet", written(folder, text), *QUICK, "--by-hour", "--json")
     assert run.code == 0, run.err
     assert [hour["services"][0]["rps"] for hour in run.answer["hours"]] == [1, 2]
+
+
+CASES = """\
+minimize: cost
+services:
+  - {name: usual, target_rps: 8, designs: [HH, AA], weight: 9}
+  - {name: rush, target_rps: 14, designs: [AA, HH]}
+"""
+
+
+def test_one_cluster_for_every_case_is_that_of_the_worst(provision: Provision, folder: Path) -> None:
+    """Source: the main job at the higher rate; at the lower one the same cluster passes too."""
+    file = written(folder, CASES)
+    run = provision("fleet", file, *QUICK, "--one-cluster", "--json")
+    rush = provision("--design", "HH", "--design", "AA", "--target-rps", "14", "--minimize", "cost", *QUICK, "--json")
+    assert run.code == 0, run.err
+    usual, worst = run.answer["clusters"]
+    assert (usual["service"], worst["service"]) == ("usual", "rush")
+    assert worst["cluster"]["cost_usd_per_h"] == rush.answer["cluster"]["cost_usd_per_h"]
+    assert usual["status"] == worst["status"] == "feasible"
+    part = provision("fleet", file, *QUICK, "--one-cluster", "--share", "0.9", "--json").answer
+    assert part["clusters"][0]["cluster"]["cost_usd_per_h"] < usual["cluster"]["cost_usd_per_h"]
+    assert "worst case" in provision("fleet", file, *QUICK, "--one-cluster").out
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (CASES.replace("[AA, HH]", "[HA]"), ("--one-cluster",), "fleet.yaml:2: services: no design is allowed for all"),
+        (CASES + "limits: {power_kw: 9}", ("--one-cluster",), "fleet.yaml:5: limits: does not go with"),
+        (CASES, ("--one-cluster", "--share", "2"), "--share"),
+        (CASES, ("--share", "0.5"), "--share: goes with --one-cluster"),
+        (CASES, ("--one-cluster", "--by-hour"), "two questions"),
+    ],
+)
+def test_bad_cases(provision: Provision, folder: Path, text: str, options: tuple[str, ...], said: str) -> None:
+    run = provision("fleet", written(folder, text), *QUICK, *options)
+    assert run.code == 2
+    assert said in run.err
