@@ -122,6 +122,9 @@ class Question(Traffic):
     profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
         None
     )
+    choose_cap: Annotated[
+        bool, typer.Option("--choose-cap", help="Try every pool at every power cap level that the profile has.")
+    ] = False
     replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000)] = 5
     confidence: Annotated[
         float | None,

@@ -132,6 +132,7 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
     assert slo is not None
     assert profiles is not None
     assert workload is not None
+    from provisioner.cli.caps import with_caps
     from provisioner.search import Precision, Scenario
 
     scenario = Scenario(
@@ -143,6 +144,9 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
         span_s=workload.span_s,
         warmup_s=question.warmup,
     )
+    single_levels: list[str] = []
+    if question.choose_cap:
+        designs, single_levels = with_caps(designs, catalog, model, profiles)
     for design in designs:
         faults.of(scenario.performance, design)
     faults.of(lambda: scenario.reference)
@@ -163,7 +167,7 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
         precision=precision,
         title=f"{' + '.join(question.workload)} {workload.load}{_on_which_times(scenario, designs)}",
         inputs=_echo(question, scenario, designs, profile_name, workload),
-        notes=(*_notes(scenario, workload), *_unit_notes(designs)),
+        notes=(*_notes(scenario, workload), *_unit_notes(designs), *single_levels),
     )
 
 
@@ -341,6 +345,7 @@ def _echo(
         "slo": scenario.slo.name,
         "profile": profile,
         "preset": question.preset,
+        "choose_cap": question.choose_cap,
         "set": list(question.set or ()),
         "seed": question.seed,
         "duration_s": workload.span_s,

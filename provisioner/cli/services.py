@@ -45,6 +45,9 @@ class Judging(Inputs):
         float | None,
         typer.Option(help="Judge by intervals at this confidence.", metavar="P", show_default="judge by means"),
     ] = None
+    choose_cap: Annotated[
+        bool, typer.Option("--choose-cap", help="Try every pool at every power cap level that the profile has.")
+    ] = False
     max_machines: Annotated[int, typer.Option(help="Largest cluster of one service.", min=1, max=2000)] = 200
     jobs: Annotated[
         int | None, typer.Option(help="Threads that simulate and solve.", min=1, max=1024, show_default="all cores")
@@ -108,6 +111,7 @@ def _question(service: Service, rates: Sequence[float] | None, judging: Judging)
         seed=judging.seed,
         replications=judging.replications,
         confidence=judging.confidence,
+        choose_cap=judging.choose_cap,
         catalog=judging.catalog,
         set=judging.set,
         preset=judging.preset,

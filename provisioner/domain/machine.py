@@ -23,6 +23,8 @@ class Machine(Value):
     cost_usd_per_h: float = Field(ge=0.0, le=1e9)
     power_kw: float = Field(ge=0.0, le=1e9)
     """Provisioned power, not the average draw."""
+    capped_from: str | None = Field(default=None, min_length=1, max_length=80)
+    """The machine that this one is with its power capped; None for one without a cap."""
     startup_s: float = Field(default=600.0, ge=0.0, le=604_800.0)
     """From asking for the machine until it serves: booting it, and loading weights; only plans by the hour ask."""
     flops_per_s: float | None = Field(default=None, gt=0.0, le=1e24)
