@@ -3,9 +3,9 @@
 Every iteration of the model costs at least the sum of what its tokens cost at their cheapest:
 
 - an iteration over x tokens of prompts, or of prompts and decodes, takes at least ``prefill(x)`` (times the mixed
-  factor, should that be below 1), that is
-  ``prefill(x) / x`` for each of its tokens. A prompt of p tokens is only in iterations with x >= p, and x
-  exceeds the token limit only if the prompt does, which then runs alone;
+  factor, should that be below 1), that is ``prefill(x) / x`` for each of its tokens; what a prefix cache has is none.
+  A prompt of p tokens is only in iterations with x >= p, and x exceeds the token limit only if the prompt does, which
+  then runs alone; in pieces, it is in any iterations within the limit;
 - an iteration over b decodes takes ``f(b) + gamma c``, that is ``f(b) / b`` plus gamma times its own context
   for each of them; one that shares an iteration with prompts takes at least ``mixed_factor prefill(x) / x``.
 
@@ -44,17 +44,29 @@ def _cheapest_token_s(model: PerformanceModel, least: Floats, most: Floats) -> F
     return np.asarray(np.maximum(best, 0.0))
 
 
-def least_prefill_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
-    """(n,) float64: seconds of the fastest iteration that each prompt can be in: alone, or in a batch.
+def least_prefill_s(model: PerformanceModel, prefill_tokens: Floats, scheduling: Scheduling) -> Floats:
+    """(n,) float64: seconds of the fastest iteration in which so much of a prompt can be: alone, or in a batch.
 
-    Where a profile is not monotone, more tokens may take less time. Linear pieces are least at an end.
+    Where a profile is not monotone, more tokens may take less time. Linear pieces are least at an end. A prompt in
+    pieces is in one iteration at least, and in so many that its tokens cost what they cost at their cheapest.
     """
-    most = np.maximum(prompt_tokens, scheduling.max_batch_tokens)
-    best: Floats = np.minimum(model.prefill_s(prompt_tokens), model.prefill_s(most))
+    least, most = _iteration_tokens(prefill_tokens, scheduling)
+    best: Floats = np.minimum(model.prefill_s(least), model.prefill_s(most))
     for knot, seconds in zip(model.prefill_tokens, model.prefill_seconds, strict=True):
-        inside = (prompt_tokens <= knot) & (knot <= most)
+        inside = (least <= knot) & (knot <= most)
         best = np.where(inside, np.minimum(best, seconds), best)
-    return np.asarray(np.maximum(best * min(1.0, model.mixed_factor), 0.0))
+    once_s: Floats = np.maximum(best * min(1.0, model.mixed_factor), 0.0)
+    if not scheduling.chunked_prefill:
+        return once_s
+    return np.maximum(once_s, prompt_work_s(model, prefill_tokens, scheduling))
+
+
+def _iteration_tokens(prefill_tokens: Floats, scheduling: Scheduling) -> tuple[Floats, Floats]:
+    """(n,) float64 each: the fewest and the most tokens of an iteration in which some of each prompt is computed."""
+    if scheduling.chunked_prefill:
+        most = np.full_like(prefill_tokens, float(scheduling.max_batch_tokens))
+        return np.ones_like(prefill_tokens), most
+    return prefill_tokens, np.maximum(prefill_tokens, scheduling.max_batch_tokens)
 
 
 def least_decode_s(model: PerformanceModel, prompt_tokens: Floats) -> Floats:
@@ -77,20 +89,22 @@ def least_times_s(
     What it takes alone on the fastest of the machines, without transfer.
     """
     prompt = trace.prompt_tokens.astype(np.float64)
-    prefill_s = np.min([least_prefill_s(model, prompt, scheduling) for model in models], axis=0)
+    computed = scheduling.prefill_tokens(trace.prompt_tokens).astype(np.float64)
+    prefill_s = np.min([least_prefill_s(model, computed, scheduling) for model in models], axis=0)
     step_s = np.min([least_decode_s(model, prompt) for model in models], axis=0)
     return prefill_s, step_s * (trace.output_tokens - 1.0)
 
 
-def prompt_work_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
-    """(n,) float64: machine-seconds that each prompt costs at least."""
-    most = np.maximum(prompt_tokens, scheduling.max_batch_tokens)
-    return prompt_tokens * _cheapest_token_s(model, prompt_tokens, most) * min(1.0, model.mixed_factor)
+def prompt_work_s(model: PerformanceModel, prefill_tokens: Floats, scheduling: Scheduling) -> Floats:
+    """(n,) float64: machine-seconds that so many tokens of each prompt cost at least."""
+    least, most = _iteration_tokens(prefill_tokens, scheduling)
+    return prefill_tokens * _cheapest_token_s(model, least, most) * min(1.0, model.mixed_factor)
 
 
 def decode_work_s(model: PerformanceModel, trace: RequestTrace, scheduling: Scheduling) -> Floats:
     """(n,) float64: machine-seconds that each request's decodes cost at least."""
-    batches = np.arange(1, min(scheduling.max_batch_requests, scheduling.max_batch_tokens) + 1, dtype=np.float64)
+    most = min(scheduling.max_batch_requests, scheduling.max_batch_tokens, scheduling.max_batch_decodes)
+    batches = np.arange(1, most + 1, dtype=np.float64)
     alone_s = float((model.decode_s(batches, np.zeros_like(batches)) / batches).min())
     mixed_s = math.inf
     if min(scheduling.max_batch_requests, scheduling.max_batch_tokens) > 1:
@@ -120,7 +134,7 @@ class WorkBound:
         cls, design: Design, performance: Mapping[str, PerformanceModel], trace: RequestTrace, span_s: float
     ) -> Self:
         """The bound for a design and a trace that arrives within `span_s` seconds."""
-        prompts = trace.prompt_tokens.astype(np.float64)
+        prompts = design.scheduling.prefill_tokens(trace.prompt_tokens).astype(np.float64)
         costs = [
             np.concatenate(
                 [

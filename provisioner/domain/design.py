@@ -40,6 +40,12 @@ class Design(Value):
         return self
 
     @model_validator(mode="after")
+    def _chunks_where_mixed(self) -> Self:
+        if self.scheduling.chunked_prefill and not self.is_mixed:
+            raise ValueError("scheduling.chunked_prefill is for a design of one mixed machine")
+        return self
+
+    @model_validator(mode="after")
     def _instances_fit(self) -> Self:
         if self.instances_per_machine == 1:
             return self

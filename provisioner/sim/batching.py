@@ -8,7 +8,8 @@ A choice fills the batch, up to its limits of requests and tokens, with
 4. the running decodes, in batch order; the rest is preempted;
 5. the other waiting requests by arrival, up to the first that does not fit.
 
-The first task is taken whatever its size. A new task needs room for its KV-cache.
+The first task is taken whatever its size. A new task needs room for its KV-cache. A batch may also be limited in its
+prompts and in its decodes.
 """
 
 from __future__ import annotations
@@ -44,30 +45,53 @@ def _kv_tokens(world: World, task: int) -> int:
 
 
 @jit
-def _fits_limits(world: World, task: int, size: int, tokens: int) -> bool:
+def fits_limits(world: World, task: int, size: int, tokens: int) -> bool:
+    """Whether a batch of so many requests and tokens can have one more; the first is taken whatever its size."""
     if size == 0:
         return True
-    new_tokens = world.requests[task].prompt_tokens if task < len(world.requests) else 1
-    return size < world.rules.max_batch_requests and tokens + new_tokens <= world.rules.max_batch_tokens
+    new_tokens = world.requests[task].prefill_tokens if task < len(world.requests) else 1
+    return (
+        size < world.rules.max_batch_requests
+        and tokens + new_tokens <= world.rules.max_batch_tokens
+        and not _is_kind_full(world, task, size)
+    )
 
 
 @jit
-def _choose(world: World, number: int, task: int) -> int:
+def _is_kind_full(world: World, task: int, size: int) -> bool:
+    """Whether a batch has as many prompts, or as many decodes, as it may."""
+    prompts = world.clock[0].chosen_prompts
+    if task < len(world.requests):
+        return prompts >= world.rules.max_batch_prompts
+    return size - prompts >= world.rules.max_batch_decodes
+
+
+@jit
+def take_memory(world: World, number: int, task: int) -> None:
+    """Take the KV-cache memory of a task that is admitted for the first time."""
+    machine = world.machines[number]
+    take(machine, _kv_tokens(world, task), machine.start_s)
+    if task < len(world.requests):
+        world.requests[task].prompt_start_s = machine.start_s
+    else:
+        world.requests[task - len(world.requests)].decode_start_s = machine.start_s
+
+
+@jit
+def choose(world: World, number: int, task: int) -> int:
     """Choose a waiting task, which keeps its place in the queues until the choice is complete.
 
     Returns the tokens it adds to an iteration.
     """
-    machine = world.machines[number]
     if world.tasks[task].list != PREEMPTED:
-        take(machine, _kv_tokens(world, task), machine.start_s)
-        if task < len(world.requests):
-            world.requests[task].prompt_start_s = machine.start_s
-        else:
-            world.requests[task - len(world.requests)].decode_start_s = machine.start_s
+        take_memory(world, number, task)
     world.tasks[task].is_chosen = True
     world.chosen[world.clock[0].chosen] = task
     world.clock[0].chosen += 1
-    return world.requests[task].prompt_tokens if task < len(world.requests) else 1
+    if task >= len(world.requests):
+        return 1
+    world.clock[0].chosen_prompts += 1
+    return world.requests[task].prefill_tokens
 
 
 @jit
@@ -80,7 +104,7 @@ def _admit(world: World, number: int, task: int) -> None:
     if task < n:
         append(tasks, machine, RUNNING_PROMPTS, task)
         machine.prompts += 1
-        machine.prompt_tokens += world.requests[task].prompt_tokens
+        machine.prompt_tokens += world.requests[task].prefill_tokens
     else:
         request = world.requests[task - n]
         append(tasks, machine, RUNNING_DECODES, task)
@@ -107,10 +131,10 @@ def _take_overdue(world: World, number: int, size: int, tokens: int) -> tuple[in
     machine, tasks = world.machines[number], world.tasks
     task = machine.oldest
     while task >= 0 and times_passed_over(machine, tasks[task]) >= world.rules.max_passed_over:
-        if not _fits_limits(world, task, size, tokens):
+        if not fits_limits(world, task, size, tokens):
             break
         if tasks[task].list == PREEMPTED or fits_memory(world, number, task):
-            tokens += _choose(world, number, task)
+            tokens += choose(world, number, task)
             size += 1
         task = tasks[task].younger
     return size, tokens
@@ -124,11 +148,11 @@ def _take_from(world: World, number: int, queue: int, size: int, tokens: int) ->
     fit twice; so do the reference simulators.
     """
     task = world.machines[number].head[queue]
-    while task >= 0 and _fits_limits(world, task, size, tokens):
+    while task >= 0 and fits_limits(world, task, size, tokens):
         if not world.tasks[task].is_chosen:
             if queue != PREEMPTED and not fits_memory(world, number, task):
                 break
-            tokens += _choose(world, number, task)
+            tokens += choose(world, number, task)
             size += 1
         task = world.tasks[task].after
     return size, tokens
@@ -138,7 +162,8 @@ def _take_from(world: World, number: int, queue: int, size: int, tokens: int) ->
 def _keep_running(world: World, number: int, running: int, size: int, tokens: int) -> tuple[int, int]:
     """Keep as many of the `running` decodes as fit, in batch order, and preempt the others."""
     rules = world.rules
-    kept = min(running, rules.max_batch_requests - size, rules.max_batch_tokens - tokens)
+    most = rules.max_batch_decodes - (size - world.clock[0].chosen_prompts)
+    kept = min(running, rules.max_batch_requests - size, rules.max_batch_tokens - tokens, most)
     kept = max(kept, 1 if size == 0 and running > 0 else 0)
     if kept < running:
         task = world.machines[number].head[RUNNING_DECODES]
@@ -152,25 +177,44 @@ def _keep_running(world: World, number: int, running: int, size: int, tokens: in
 
 
 @jit
-def _next_unchosen(world: World, task: int) -> int:
+def next_unchosen(world: World, task: int) -> int:
+    """The first of a queue from `task` on that is not chosen; -1 if there is none."""
     while task >= 0 and world.tasks[task].is_chosen:
         task = world.tasks[task].after
     return task
 
 
 @jit
+def _next_of_kind(world: World, task: int, size: int) -> int:
+    """`next_unchosen`; -1 also if the batch has as many of its kind as it may."""
+    task = next_unchosen(world, task)
+    return -1 if task >= 0 and _is_kind_full(world, task, size) else task
+
+
+@jit
 def _take_by_arrival(world: World, number: int, size: int, tokens: int) -> None:
-    """Take waiting prompts and decodes by arrival, up to the first that does not fit."""
+    """Take waiting prompts and decodes by arrival, up to the first that does not fit.
+
+    Those of a kind of which the batch has as many as it may do not keep the others waiting.
+    """
     n = len(world.requests)
-    prompt = _next_unchosen(world, world.machines[number].head[PROMPTS])
-    decode = _next_unchosen(world, world.machines[number].head[DECODES])
+    prompt = _next_of_kind(world, world.machines[number].head[PROMPTS], size)
+    decode = _next_of_kind(world, world.machines[number].head[DECODES], size)
     while prompt >= 0 or decode >= 0:
         task = prompt if decode < 0 or 0 <= prompt < decode - n else decode
-        if not _fits_limits(world, task, size, tokens) or not fits_memory(world, number, task):
+        if not fits_limits(world, task, size, tokens) or not fits_memory(world, number, task):
             break
-        tokens += _choose(world, number, task)
+        tokens += choose(world, number, task)
         size += 1
-        prompt, decode = _next_unchosen(world, prompt), _next_unchosen(world, decode)
+        prompt, decode = _next_of_kind(world, prompt, size), _next_of_kind(world, decode, size)
+
+
+@jit
+def admit_chosen(world: World, number: int) -> None:
+    """The choice is complete: move what was chosen into the batch."""
+    for place in range(world.clock[0].chosen):
+        _admit(world, number, world.chosen[place])
+    world.clock[0].chosen = world.clock[0].chosen_prompts = 0
 
 
 @jit
@@ -185,7 +229,5 @@ def choose_batch(world: World, number: int) -> None:
         size, tokens = _take_from(world, number, PREEMPTED, size, tokens)
         size, tokens = _keep_running(world, number, running, size, tokens)
         _take_by_arrival(world, number, size, tokens)
-        for place in range(world.clock[0].chosen):
-            _admit(world, number, world.chosen[place])
-        world.clock[0].chosen = 0
+        admit_chosen(world, number)
     machine.choices += 1

@@ -108,8 +108,8 @@ def _withdraw(world: World, number: int, now: float) -> None:
     if request.prompt_machine != request.token_machine:
         source.reserved_kv -= prompt_kv
     if request.first_token_s == np.inf:
-        source.pending_tokens -= request.prompt_tokens
-        if tasks[number].list == RUNNING_PROMPTS:
+        source.pending_tokens -= request.prefill_tokens
+        if tasks[number].list == RUNNING_PROMPTS or tasks[number].remaining < request.prefill_tokens:
             give_up(source, prompt_kv, now)
         return
     give_up(source, prompt_kv, now)
@@ -128,6 +128,7 @@ def _forget(world: World, number: int) -> None:
     request.prompt_machine = request.token_machine = -1
     request.is_sending = False
     request.restarts += 1
+    world.clock[0].inside -= 1
     world.tasks[decode].list = NOWHERE
     world.tasks[decode].behind_prompt = False
 

@@ -18,7 +18,7 @@ from provisioner.sim.jit import jit, jit_apart, jit_entry
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_transfer
 from provisioner.sim.queueing import queue_decode, queue_prompt
-from provisioner.sim.routing import route
+from provisioner.sim.routing import is_full, route
 from provisioner.sim.running import count_time, finished_decode
 from provisioner.sim.state import RUNNING_PROMPTS, World
 from provisioner.sim.stop import E2E, TBT, TTFT, count_late
@@ -32,9 +32,13 @@ def _arrive(world: World, number: int, now: float) -> None:
     request.first_token_s = request.finish_s = request.prompt_start_s = request.decode_start_s = np.inf
     request.transfer_s = np.nan
     request.next_transfer = -1
+    if world.rules.max_requests_per_machine > 0 and request.restarts == 0 and is_full(world):
+        return
     route(world, number, now)
     if request.prompt_machine < 0:
         return
+    world.clock[0].inside += 1
+    world.tasks[number].remaining = request.prefill_tokens
     world.tasks[len(world.requests) + number].remaining = request.output_tokens - 1
     queue_prompt(world, world.machines[request.prompt_machine], number)
     could_join(world, request.prompt_machine, number, now)
@@ -78,6 +82,7 @@ def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     count_late(world, number, TBT, now - request.first_token_s)
     count_late(world, number, E2E, now - request.arrival_s)
     machine.pending_tokens -= 1
+    world.clock[0].inside -= 1
     machine.reserved_kv -= request.prompt_tokens + request.output_tokens
     free(world, request.token_machine, kv_tokens, now)
     _send_next(world, now)
@@ -106,7 +111,7 @@ def _end_prompt(world: World, number: int, now: float) -> None:
     request = world.requests[number]
     request.first_token_s = now
     count_late(world, number, TTFT, now - request.arrival_s)
-    world.machines[request.prompt_machine].pending_tokens -= request.prompt_tokens
+    world.machines[request.prompt_machine].pending_tokens -= request.prefill_tokens
     if request.output_tokens == 1:
         _finish_with_prompt(world, number, now)
     elif request.prompt_machine == request.token_machine:

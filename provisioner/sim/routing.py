@@ -7,8 +7,8 @@ it has no work left.
 
 from __future__ import annotations
 
-from provisioner.sim.jit import jit
-from provisioner.sim.state import MIXED, PROMPT, TOKEN, World
+from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.state import FAILED, MIXED, PROMPT, TOKEN, World
 
 
 @jit
@@ -73,12 +73,12 @@ def give_back(world: World, number: int, now: float) -> None:
 
 
 @jit
-def _prompt_machine(world: World, prompt_tokens: int) -> int:
+def _prompt_machine(world: World, prefill_tokens: int) -> int:
     for pool in (PROMPT, MIXED):
         number = _shortest_queue(world, pool)
         if number >= 0:
             machine = world.machines[number]
-            if machine.waiting == 0 or machine.pending_tokens + prompt_tokens <= world.rules.max_pending_tokens:
+            if machine.waiting == 0 or machine.pending_tokens + prefill_tokens <= world.rules.max_pending_tokens:
                 return number
     return -1
 
@@ -93,9 +93,9 @@ def _token_machine(world: World, kv_tokens: int) -> int:
 
 
 @jit
-def _split(world: World, prompt_tokens: int, kv_tokens: int, now: float) -> tuple[int, int]:
+def _split(world: World, prefill_tokens: int, kv_tokens: int, now: float) -> tuple[int, int]:
     """Prompt and token machine of a request in a cluster of two pools."""
-    prompt_machine = _prompt_machine(world, prompt_tokens)
+    prompt_machine = _prompt_machine(world, prefill_tokens)
     token_machine = _token_machine(world, kv_tokens)
     if prompt_machine < 0:
         prompt_machine = _shortest_queue(world, TOKEN)
@@ -110,6 +110,15 @@ def _split(world: World, prompt_tokens: int, kv_tokens: int, now: float) -> tupl
     return prompt_machine, token_machine
 
 
+@jit_apart
+def is_full(world: World) -> bool:
+    """Whether as many requests are inside as the machines in service may have."""
+    in_service = 0
+    for number in range(len(world.machines)):
+        in_service += world.machines[number].pool != FAILED
+    return world.clock[0].inside >= in_service * world.rules.max_requests_per_machine
+
+
 @jit
 def route(world: World, number: int, now: float) -> None:
     """Choose both machines of an arriving request and enter it in the books; without any machine it stays out."""
@@ -118,10 +127,10 @@ def route(world: World, number: int, now: float) -> None:
     if world.rules.is_colocated:
         request.prompt_machine = request.token_machine = _shortest_queue(world, MIXED)
     else:
-        request.prompt_machine, request.token_machine = _split(world, request.prompt_tokens, kv_tokens, now)
+        request.prompt_machine, request.token_machine = _split(world, request.prefill_tokens, kv_tokens, now)
     if request.prompt_machine < 0:
         return
-    world.machines[request.prompt_machine].pending_tokens += request.prompt_tokens
+    world.machines[request.prompt_machine].pending_tokens += request.prefill_tokens
     world.machines[request.token_machine].pending_tokens += 1
     world.machines[request.token_machine].reserved_kv += kv_tokens
     if request.prompt_machine != request.token_machine:

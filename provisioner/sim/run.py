@@ -130,7 +130,7 @@ class Simulation:
 
     @property
     def unfinished(self) -> int:
-        """Requests that never finish: they fit no machine, or wait for memory that is never free."""
+        """Requests that never finish: they fit no machine, wait for memory that is never free, or are turned away."""
         return int(np.count_nonzero(np.isinf(self.finish_s)))
 
     @property
@@ -266,6 +266,7 @@ class Network:
             requests.arrival_s[trace.users :] = np.inf
         requests.prompt_tokens = trace.prompt_tokens
         requests.output_tokens = trace.output_tokens
+        requests.prefill_tokens = self.design.scheduling.prefill_tokens(trace.prompt_tokens)
         for times_s in (requests.first_token_s, requests.finish_s):
             times_s.fill(np.inf)
         for machine in (requests.prompt_machine, requests.token_machine):
@@ -344,6 +345,10 @@ def _rules(scheduling: Scheduling, *, is_colocated: bool) -> Rules:
         max_batch_requests=scheduling.max_batch_requests,
         max_batch_tokens=scheduling.max_batch_tokens,
         max_passed_over=scheduling.max_passed_over,
+        max_batch_prompts=scheduling.max_batch_prompts,
+        max_batch_decodes=scheduling.max_batch_decodes,
+        max_requests_per_machine=scheduling.max_requests_per_machine,
+        chunked_prefill=scheduling.chunked_prefill,
         max_pending_tokens=scheduling.max_pending_tokens,
         layerwise_from_tokens=scheduling.layerwise_from_tokens,
         first_token_kv=int(scheduling.first_token_in_prompt_kv),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from provisioner.sim.batching import choose_batch
+from provisioner.sim.chunking import choose_pieces
 from provisioner.sim.heap import pop, push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
@@ -17,7 +18,10 @@ def start_run(world: World, number: int, now: float) -> None:
     """Choose a batch and set the event at which its run ends; a machine with nothing to run is idle."""
     machine = world.machines[number]
     machine.start_s = now
-    choose_batch(world, number)
+    if world.rules.chunked_prefill:
+        choose_pieces(world, number)
+    else:
+        choose_batch(world, number)
     if machine.prompts > 0:
         duration_s = _start_iteration(world, number)
     elif machine.decodes > 0:

@@ -34,6 +34,7 @@ REQUEST = np.dtype(
         ("arrival_s", "f8"),
         ("prompt_tokens", "i8"),
         ("output_tokens", "i8"),
+        ("prefill_tokens", "i8"),  # of the prompt, those that have to be computed
         # Filled, from its arrival on, and by its last attempt: infinite where it never happens, -1 where nothing is.
         ("first_token_s", "f8"),
         ("finish_s", "f8"),
@@ -60,7 +61,7 @@ TASK = np.dtype(
         ("is_chosen", "?"),  # for the batch at hand
         ("behind_prompt", "?"),  # a queued decode whose prompt is not done
         ("passed_over", "i8"),  # times passed over; while it waits, less the machine's choices by then
-        ("remaining", "i8"),  # decode iterations to run, for a decode that is not running
+        ("remaining", "i8"),  # tokens of a prompt to compute; decode iterations to run, of a decode that is not running
     ],
     align=True,
 )
@@ -120,9 +121,11 @@ CLOCK = np.dtype(
         ("next_turn", "i8"),
         ("ready", "i8"),
         ("chosen", "i8"),
+        ("chosen_prompts", "i8"),
         ("events", "i8"),
         ("iterations", "i8"),
         ("retrying", "i8"),  # transfers to be tried again
+        ("inside", "i8"),  # requests routed and not finished
         ("sent", "i8"),  # requests whose arrival is known: in a closed loop, the next arrives when one is finished
         ("logged", "i8"),  # entries of the log
         ("end_s", "f8"),  # the last event
@@ -154,6 +157,10 @@ class Rules(NamedTuple):
     max_batch_requests: int
     max_batch_tokens: int
     max_passed_over: int
+    max_batch_prompts: int
+    max_batch_decodes: int
+    max_requests_per_machine: int
+    chunked_prefill: bool
     max_pending_tokens: int
     layerwise_from_tokens: int
     first_token_kv: int

@@ -24,7 +24,7 @@ def _visible_s(world: World, number: int) -> float:
     if request.prompt_tokens < world.rules.layerwise_from_tokens:
         return serial_s
     residue_s = max(source.residue_s, target.residue_s)
-    hidden_s = prefill_s(world.timing, source.kind, request.prompt_tokens)
+    hidden_s = prefill_s(world.timing, source.kind, request.prefill_tokens)
     return min(serial_s, max(residue_s, serial_s - hidden_s))
 
 

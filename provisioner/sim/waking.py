@@ -37,9 +37,9 @@ def could_join(world: World, number: int, task: int, now: float) -> None:
         if fits_memory(world, number, task):
             make_ready(world, number)
     elif task < len(world.requests):
-        if not rules.long_prompts_wait or world.requests[task].prompt_tokens <= rules.max_batch_tokens:
+        if not rules.long_prompts_wait or world.requests[task].prefill_tokens <= rules.max_batch_tokens:
             cut_run(world, number, now)
-    elif machine.decodes < min(rules.max_batch_requests, rules.max_batch_tokens):
+    elif machine.decodes < min(rules.max_batch_requests, rules.max_batch_tokens, rules.max_batch_decodes):
         cut_run(world, number, now)
 
 

@@ -44,8 +44,9 @@ class FailingSimulator(Simulator):
         elif priority < FAILURE:
             super().happen(priority, what)
         elif len(self.pools["failed"]) < len(self.machines):
-            self.routed.add(what.number)
             self.arrive(what)
+            if what in self.inside:
+                self.routed.add(what.number)
 
     def fail(self, failing: list[Machine]) -> None:
         for machine in failing:
@@ -113,7 +114,7 @@ class FailingSimulator(Simulator):
             source, target = request.source, request.target
             prompt_kv, whole_kv = request.prompt + self.head, request.prompt + request.output
             has_first, is_at_target = request.first_token_s < math.inf, self.is_at_target(request)
-            source.pending += 0 if has_first else request.prompt
+            source.pending += 0 if has_first else request.computed
             target.pending += 1
             target.reserved += whole_kv
             if is_at_target:

@@ -22,6 +22,11 @@ class Rules:
 
     max_batch_requests: int = 512
     max_batch_tokens: int = 2048
+    max_batch_prompts: int = 100_000
+    max_batch_decodes: int = 100_000
+    cached_prompt_share: float = 0.0
+    max_requests_per_machine: int = 0
+    chunked_prefill: bool = False
     max_passed_over: int = 4
     max_pending_tokens: int = 8192
     layerwise_from_tokens: int = 512
@@ -68,6 +73,8 @@ class Request:
     prompt: int
     output: int
     generated: int = 0
+    computed: int = 0
+    """Tokens of the prompt that no cache has."""
     first_token_s: float = math.inf
     finish_s: float = math.inf
     source: Machine = field(init=False)
@@ -84,10 +91,16 @@ class Task:
     is_ready: bool = True
     """False for a decode whose prompt is not done."""
     was_admitted: bool = False
+    computed: int = 0
+    """Tokens of a prompt that iterations before this one have computed."""
+    piece: int | None = None
+    """Tokens that this iteration computes, of a prompt in pieces."""
 
     @property
     def tokens(self) -> int:
-        return self.request.prompt if self.is_prompt else 1
+        if not self.is_prompt:
+            return 1
+        return self.request.computed if self.piece is None else self.piece
 
     @property
     def key(self) -> tuple[int, int]:
@@ -138,7 +151,15 @@ class Choice:
     def is_within_limits(self, task: Task) -> bool:
         tokens = sum(each.tokens for each in self.chosen) + task.tokens
         size = len(self.chosen)
-        return not size or (size < self.rules.max_batch_requests and tokens <= self.rules.max_batch_tokens)
+        if not size:
+            return True
+        if size >= self.rules.max_batch_requests or tokens > self.rules.max_batch_tokens:
+            return False
+        return not self.has_enough_like(task)
+
+    def has_enough_like(self, task: Task) -> bool:
+        alike = sum(each.is_prompt == task.is_prompt for each in self.chosen)
+        return alike >= (self.rules.max_batch_prompts if task.is_prompt else self.rules.max_batch_decodes)
 
     def fits(self, task: Task) -> bool:
         return self.simulator.fits(self.machine, task)
@@ -171,9 +192,37 @@ class Choice:
         decodes = [task for task in self.machine.queue if task.is_ready and task not in [*prompts, *self.chosen]]
         decodes.sort(key=lambda task: task.request.number)
         for task in heapq.merge(prompts, decodes, key=lambda task: task.request.number):
+            if self.has_enough_like(task):
+                continue
             if not self.is_within_limits(task) or not self.fits(task):
                 return
             self.take(task)
+
+
+class ChoiceOfPieces(Choice):
+    """Chunked prefill: decodes, then prompts in pieces."""
+
+    def made(self) -> list[Task]:
+        for task in self.machine.batch:
+            self.take(task)
+        decodes = [task for task in self.machine.queue if task.is_ready and not task.is_prompt]
+        decodes.sort(key=lambda task: task.request.number)
+        for task in decodes:
+            if not self.is_within_limits(task):
+                break
+            if self.fits(task):
+                self.take(task)
+        may_start = all(self.fits(task) for task in [task for task in decodes if task not in self.chosen][:1])
+        for task in self.machine.prompts:
+            room = self.rules.max_batch_tokens - sum(each.tokens for each in self.chosen)
+            is_out_of_memory = not task.was_admitted and not (may_start and self.fits(task))
+            if len(self.chosen) == self.rules.max_batch_requests or room == 0 or is_out_of_memory:
+                break
+            if self.has_enough_like(task):
+                break
+            self.take(task)
+            task.piece = min(room, task.request.computed - task.computed)
+        return self.chosen
 
 
 class Simulator:
@@ -192,8 +241,10 @@ class Simulator:
         self.is_colocated = not self.pools["prompt"]
         self.events: list[tuple[float, float, int, Any]] = []
         self.retries = 0
+        self.inside: list[Request] = []
         self.ready: list[Machine] = []
         for request in requests:
+            request.computed = max(request.prompt - math.floor(rules.cached_prompt_share * request.prompt), 1)
             if request in self.unsent:
                 request.arrival_s = math.inf
             else:
@@ -240,7 +291,7 @@ class Simulator:
         source = target = None
         for pool in ("prompt", "mixed"):
             machine = min(self.pools[pool], key=by_pending, default=None)
-            if machine and (not machine.queue or machine.pending + request.prompt <= self.rules.max_pending_tokens):
+            if machine and (not machine.queue or machine.pending + request.computed <= self.rules.max_pending_tokens):
                 source = machine
                 break
         for pool in ("token", "mixed"):
@@ -258,9 +309,19 @@ class Simulator:
             source = target = min(self.pools["prompt"] + self.pools["mixed"] + self.pools["token"], key=by_pending)
         return source, target
 
+    def is_full(self) -> bool:
+        """Whether as many requests are inside as may be."""
+        in_service = sum(map(len, (self.pools["prompt"], self.pools["token"], self.pools["mixed"])))
+        most = self.rules.max_requests_per_machine
+        return most > 0 and len(self.inside) >= most * in_service
+
     def arrive(self, request: Request) -> None:
+        if request not in self.inside:
+            if self.is_full():
+                return
+            self.inside.append(request)
         request.source, request.target = source, target = self.route(request)
-        source.pending += request.prompt
+        source.pending += request.computed
         target.pending += 1
         target.reserved += request.prompt + request.output
         if source is not target:
@@ -293,7 +354,7 @@ class Simulator:
         elif task.is_prompt:
             machine.cut |= not self.rules.long_prompts_wait or task.tokens <= self.rules.max_batch_tokens
         else:
-            machine.cut |= self.has_place(machine)
+            machine.cut |= self.has_place(machine) and len(machine.batch) < self.rules.max_batch_decodes
 
     def has_place(self, machine: Machine) -> bool:
         return len(machine.batch) < min(self.rules.max_batch_requests, self.rules.max_batch_tokens)
@@ -318,7 +379,8 @@ class Simulator:
             self.move(machine, machine.home)
 
     def choose(self, machine: Machine) -> None:
-        chosen = Choice(self, machine).made()
+        kind_of_choice = ChoiceOfPieces if self.rules.chunked_prefill else Choice
+        chosen = kind_of_choice(self, machine).made()
         for task in machine.batch:
             if task not in chosen:
                 machine.preempted.append(task)
@@ -339,6 +401,7 @@ class Simulator:
     def end_iteration(self, machine: Machine) -> None:
         machine.running = False
         had_prompts = any(task.is_prompt for task in machine.batch)
+        self.put_back_incomplete(machine)
         for task in machine.batch:
             task.request.generated += 1
         done = [task for task in machine.batch if task.is_prompt or task.request.generated == task.request.output]
@@ -354,10 +417,20 @@ class Simulator:
         else:
             self.iterate(machine)
 
+    def put_back_incomplete(self, machine: Machine) -> None:
+        """A prompt of which a piece has been computed, but not the last one, is first in line again."""
+        for task in [task for task in machine.batch if task.piece is not None]:
+            task.computed += task.piece
+            task.piece = None
+            if task.computed < task.request.computed:
+                machine.batch.remove(task)
+                machine.prompts.insert(0, task)
+                machine.queue.insert(0, task)
+
     def end_prompt(self, request: Request) -> None:
         source, target = request.source, request.target
         request.first_token_s = self.now
-        source.pending -= request.prompt
+        source.pending -= request.computed
         waiting = [task for task in source.queue if task.request is request]
         if request.output == 1:
             source.queue = [task for task in source.queue if task not in waiting]
@@ -374,6 +447,7 @@ class Simulator:
 
     def finish(self, request: Request, held: int) -> None:
         request.finish_s = self.now
+        self.inside.remove(request)
         request.target.pending -= 1
         request.target.reserved -= request.prompt + request.output
         self.free(request.target, held)
@@ -403,7 +477,7 @@ class Simulator:
         visible_s = request.prompt / min(source.kind.kv_tokens_per_s, target.kind.kv_tokens_per_s)
         if request.prompt >= self.rules.layerwise_from_tokens:
             residue_s = max(source.kind.residue_s, target.kind.residue_s)
-            visible_s = min(visible_s, max(residue_s, visible_s - along(source.kind.prefill, request.prompt)))
+            visible_s = min(visible_s, max(residue_s, visible_s - along(source.kind.prefill, request.computed)))
         self.at(self.now + visible_s, TRANSFER_END, request.number, (request, True))
         return True
 

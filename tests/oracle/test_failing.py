@@ -49,6 +49,11 @@ def world(random: Random) -> World:
     rules = Rules(
         max_batch_requests=random.choice([1, 2, 4, 512]),
         max_batch_tokens=random.choice([4, 8, 16, 2048]),
+        max_batch_prompts=random.choice([1, 2, 100_000]),
+        max_batch_decodes=random.choice([1, 2, 100_000]),
+        cached_prompt_share=random.choice([0.0, 0.3, 0.75, 1.0]),
+        max_requests_per_machine=random.choice([0, 0, 1, 5]),
+        chunked_prefill=len(kinds) == 1 and random.random() < 0.5,
         max_passed_over=random.randint(1, 4),
         max_pending_tokens=random.choice([0, 8, 24, 8192]),
         layerwise_from_tokens=random.choice([0, 4, 512]),

@@ -105,6 +105,11 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
         "rules": Rules(
             max_batch_requests=draw(st.sampled_from([1, 2, 4, 512])),
             max_batch_tokens=draw(st.sampled_from([4, 8, 16, 2048])),
+            max_batch_prompts=draw(st.sampled_from([1, 2, 100_000])),
+            max_batch_decodes=draw(st.sampled_from([1, 2, 100_000])),
+            cached_prompt_share=draw(st.sampled_from([0.0, 0.3, 0.75, 1.0])),
+            max_requests_per_machine=draw(st.sampled_from([0, 0, 1, 5])),
+            chunked_prefill=is_mixed and draw(st.booleans()),
             max_passed_over=draw(st.integers(1, 4)),
             max_pending_tokens=draw(st.sampled_from([0, 8, 24, 8192])),
             layerwise_from_tokens=draw(st.sampled_from([0, 4, 512])),

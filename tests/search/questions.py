@@ -220,13 +220,13 @@ def questions(
         )
         for i in range(2)
     ]
-    rules = draw(schedulings())
+    rules, is_chunked = draw(schedulings()), draw(st.booleans())
     shapes = draw(st.lists(st.sampled_from(["00", "01", "10", "0", "1"]), min_size=1, max_size=3, unique=True))
     designs = tuple(
         Design(
             name=f"design {shape}",
             short=shape,
-            scheduling=rules,
+            scheduling=rules if len(shape) > 1 else rules.model_copy(update={"chunked_prefill": is_chunked}),
             **dict(
                 zip(("prompt", "token") if len(shape) > 1 else ("mixed",), [boxes[int(i)] for i in shape], strict=True)
             ),

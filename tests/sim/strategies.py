@@ -26,6 +26,13 @@ HABITS = {
     "long_prompts_wait": True,
 }
 """The scheduling rules of the preset `splitwisesim`."""
+ENGINE = {
+    "max_batch_prompts": st.sampled_from([1, 2, 100_000]),
+    "max_batch_decodes": st.sampled_from([1, 2, 100_000]),
+    "cached_prompt_share": st.sampled_from([0.0, 0.3, 0.75, 1.0]),
+    "max_requests_per_machine": st.sampled_from([0, 0, 1, 5]),
+}
+"""Rules that are not the paper's."""
 
 
 def examples(number: int) -> Callable[[Any], Any]:
@@ -97,7 +104,7 @@ def performances(draw: st.DrawFn, *, monotone: bool = False) -> PerformanceModel
 
 
 @st.composite
-def schedulings(draw: st.DrawFn) -> Scheduling:
+def schedulings(draw: st.DrawFn, *, is_mixed: bool = False) -> Scheduling:
     """Tight and wide limits, by the paper's rules or with the habits of its simulator, all or some."""
     limits: dict[str, Any] = {
         "max_batch_requests": draw(st.sampled_from([1, 2, 3, 512])),
@@ -120,7 +127,8 @@ def schedulings(draw: st.DrawFn) -> Scheduling:
             ),
         )
     )
-    return Scheduling(**limits, **rules)
+    engine = draw(st.one_of(st.just({}), st.fixed_dictionaries(ENGINE)))
+    return Scheduling(**limits, **rules, **engine, chunked_prefill=is_mixed and draw(st.booleans()))
 
 
 @st.composite
@@ -138,7 +146,7 @@ def traces(draw: st.DrawFn, most: int = 24, *, least: int = 0) -> RequestTrace:
 def cases(draw: st.DrawFn, *, monotone: bool = False, ample: bool = False) -> Case:
     """Mixed machines or two pools, of one machine type or two; memory for everything, or hardly for one request."""
     pools = draw(st.integers(1, 2))
-    scheduling = draw(schedulings())
+    scheduling = draw(schedulings(is_mixed=pools == 1))
     machines = [
         machine(
             f"box-{pool}",

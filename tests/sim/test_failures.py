@@ -16,9 +16,9 @@ from provisioner.domain.failures import Failures
 from provisioner.errors import InputError
 from provisioner.sim import Network
 from provisioner.sim.kernel import run_events
-from provisioner.sim.state import FAILED, REQUEST, make_world
+from provisioner.sim.state import FAILED, make_world
 from tests.sim.strategies import Case, cases, examples
-from tests.sim.worlds import mixed, requests, split
+from tests.sim.worlds import mixed, request_rows, requests, split
 
 pytestmark = pytest.mark.nojit
 
@@ -332,9 +332,7 @@ def test_books_are_empty_when_all_is_done(case: Case, data: st.DataObject) -> No
     machines = sum(case.counts)
     numbers = data.draw(st.lists(st.integers(0, machines - 1), max_size=machines, unique=True))
     failing = [(data.draw(st.integers(0, 80)) / 16, number) for number in numbers]
-    rows = np.zeros(len(case.trace), REQUEST).view(np.recarray)
-    for field in ("arrival_s", "prompt_tokens", "output_tokens"):
-        rows[field] = getattr(case.trace, field)
+    rows = request_rows(case.network, case.trace)
     boxes = np.repeat(case.network.machine_rows, case.counts).view(np.recarray)
     world = make_world(case.network.rules, case.network.timing, rows, boxes, failures=Failures.of(failing))
     run_events(world)

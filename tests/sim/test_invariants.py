@@ -42,14 +42,18 @@ def test_every_request_is_accounted_for_and_machines_keep_their_limits(case: Cas
     one_token = trace.output_tokens == 1
     assert np.array_equal(simulation.first_token_s[one_token], simulation.finish_s[one_token])
     assert np.all((simulation.first_token_s < simulation.finish_s)[finished & ~one_token])
+    rules = case.design.scheduling
+    turned_away = simulation.prompt_machine < 0
+    assert not turned_away.any() or rules.max_requests_per_machine > 0
     for numbers in (simulation.prompt_machine, simulation.token_machine):
-        assert np.all((numbers >= 0) & (numbers < sum(case.counts)))
+        assert np.all(((numbers >= 0) & (numbers < sum(case.counts))) | turned_away)
     assert simulation.makespan_s == max([0.0, *simulation.finish_s[finished].tolist()])
     # Limits of tokens, requests and memory; no machine works more than all of the time.
-    rules = case.design.scheduling
-    longest = max([0, *trace.prompt_tokens.tolist()])
-    assert np.all(simulation.peak_tokens <= max(rules.max_batch_tokens, longest))
-    assert np.all(simulation.peak_decodes <= min(rules.max_batch_requests, rules.max_batch_tokens))
+    longest = max([0, *rules.prefill_tokens(trace.prompt_tokens).tolist()])
+    most_tokens = rules.max_batch_tokens if rules.chunked_prefill else max(rules.max_batch_tokens, longest)
+    assert np.all(simulation.peak_tokens <= most_tokens)
+    most_decodes = min(rules.max_batch_requests, rules.max_batch_tokens, rules.max_batch_decodes)
+    assert np.all(simulation.peak_decodes <= most_decodes)
     for pool, box in enumerate(case.design.machines):
         capacity = (box.hbm_bytes - MODEL.weights_bytes) // KV_BYTES
         assert np.all(simulation.peak_kv[simulation.pool_rows(pool)] <= capacity)
@@ -118,6 +122,10 @@ def test_nothing_is_left_that_could_go_on(case: Case) -> None:
     for number, machine in enumerate(world.machines):
         # The first prompt in line lacks memory, and so does the first decode if it arrived before that prompt.
         prompt, decode = machine.head[PROMPTS], machine.head[DECODES]
+        if decode >= 0 and world.rules.chunked_prefill:
+            # In pieces, the first decode comes before any prompt.
+            assert not has_room(number, world.requests[decode - n].output_tokens - first_token_kv)
+            continue
         if prompt >= 0:
             assert not has_room(number, world.requests[prompt].prompt_tokens + first_token_kv)
         if decode >= 0 and (prompt < 0 or decode - n < prompt):
@@ -135,7 +143,8 @@ def test_nothing_is_left_that_could_go_on(case: Case) -> None:
 @given(cases(ample=True))
 @examples(150)
 def test_with_memory_for_everything_every_request_finishes(case: Case) -> None:
-    assert case.simulate().unfinished == 0
+    simulation = case.simulate()
+    assert simulation.unfinished == np.count_nonzero(simulation.prompt_machine < 0)  # those turned away
 
 
 @given(cases(monotone=True))
@@ -143,7 +152,10 @@ def test_with_memory_for_everything_every_request_finishes(case: Case) -> None:
 def test_nothing_is_faster_than_alone_on_the_fastest_machine(case: Case) -> None:
     simulation, trace = case.simulate(), case.trace
     prompt, output = trace.prompt_tokens.astype(float), trace.output_tokens.astype(float)
-    prefill_s = np.min([min(1.0, model.mixed_factor) * model.prefill_s(prompt) for model in case.models], axis=0)
+    rules = case.design.scheduling
+    # Of a prompt in pieces, at least one token at once.
+    computed = np.ones_like(prompt) if rules.chunked_prefill else rules.prefill_tokens(trace.prompt_tokens)
+    prefill_s = np.min([min(1.0, model.mixed_factor) * model.prefill_s(computed) for model in case.models], axis=0)
     assert np.all(simulation.first_token_s - trace.arrival_s >= prefill_s * (1 - ROUNDING) - ROUNDING)
     # A decode iteration takes at least f(1); one shared with a prompt at least the prefill of two tokens.
     ones = np.ones_like(prompt)
@@ -159,7 +171,7 @@ def test_the_work_bounds_are_sound(case: Case) -> None:
     # What the machines were busy is at least the work of what they finished, at the cheapest machine's rate ...
     simulation, scheduling = case.simulate(), case.design.scheduling
     done = finished_part(simulation)
-    prompts = done.prompt_tokens.astype(float)
+    prompts = scheduling.prefill_tokens(done.prompt_tokens).astype(float)
     prompt_s = np.min([prompt_work_s(model, prompts, scheduling) for model in case.models], axis=0)
     decode_s = np.min([decode_work_s(model, done, scheduling) for model in case.models], axis=0)
     assert simulation.busy_s.sum() >= (prompt_s.sum() + decode_s.sum()) * (1 - ROUNDING)

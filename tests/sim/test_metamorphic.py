@@ -15,9 +15,9 @@ from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network, Simulation
 from provisioner.sim.kernel import run_events
-from provisioner.sim.state import REQUEST, make_world
+from provisioner.sim.state import make_world
 from tests.sim.strategies import HABITS, Case, cases, examples
-from tests.sim.worlds import mixed, performance, split
+from tests.sim.worlds import mixed, performance, request_rows, split
 
 FIELDS = (
     "first_token_s",
@@ -158,9 +158,7 @@ def test_nothing_depends_on_what_comes_later(case: Case, kept: int) -> None:
 def relabelled(network: Network, counts: tuple[int, int], trace: RequestTrace, turns: list[int]) -> np.ndarray:
     """Finish times of machines in another order: token machines first, in their pools by `turns`."""
     machines = np.repeat(network.machine_rows[::-1], counts[::-1]).view(np.recarray)
-    rows = np.zeros(len(trace), REQUEST).view(np.recarray)
-    for field in ("arrival_s", "prompt_tokens", "output_tokens"):
-        rows[field] = getattr(trace, field)
+    rows = request_rows(network, trace)
     world = make_world(network.rules, network.timing, rows, machines)
     machines.turn = turns
     run_events(world)
