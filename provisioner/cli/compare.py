@@ -40,7 +40,7 @@ def compare(
     """Compare designs: the best cluster of each for one goal, or one given cluster each."""
     from provisioner.cli import output
     from provisioner.cli.console import note
-    from provisioner.cli.question import prepare
+    from provisioner.cli.question import check_affordable, prepare
     from provisioner.report import answer, comparison
     from provisioner.report.figures import choice
 
@@ -58,6 +58,7 @@ def compare(
     else:
         parsed = Goal.parse(question, search, minimize, maximize)
         setting = prepare(parsed.question, names).shown_in(outputs)
+        check_affordable(parsed.budget, setting.designs)
         relative_to = _baseline(baseline, setting)
         found, tried, unsolved = _solved(parsed, setting, search, quiet=question.quiet)
         for text in unsolved:
@@ -137,7 +138,10 @@ def _baseline(name: str | None, setting: Setting) -> str:
     compared = [design.name for design in setting.designs]
     if name is None:
         return DEFAULT_BASELINE if DEFAULT_BASELINE in compared else compared[0]
-    wanted = setting.catalog.design(name).name
+    try:
+        wanted = setting.catalog.design(name).name
+    except InputError:
+        wanted = None
     if wanted not in compared:
         raise InputError(
             Fault(problem="not among the designs compared", field="--baseline", value=name, allowed=", ".join(compared))

@@ -37,12 +37,13 @@ def optimize(
     output.check(outputs)
     goal = Goal.parse(question, search, minimize, maximize)
     from provisioner.cli.console import note, progress
-    from provisioner.cli.question import cores, prepare
+    from provisioner.cli.question import check_affordable, cores, prepare
     from provisioner.report import answer, table
     from provisioner.report.figures import choice
     from provisioner.search import Workers
 
     setting = prepare(goal.question, design).shown_in(outputs)
+    check_affordable(goal.budget, setting.designs)
     with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
         plan = goal.solve(setting.judges, search, workers)
     for text in (*plan.notes, *(plan.best.warnings if plan.best else ())):
@@ -101,25 +102,9 @@ class Goal:
         from provisioner.search import maximise, minimise
 
         if self.budget is not None:
-            self._check_affordable(judges, self.budget)
             return maximise(judges, self.budget, workers=workers)
         assert self.objective is not None
         return minimise(judges, self.objective, max_machines=search.max_machines, workers=workers)
-
-    def _check_affordable(self, judges: list[Judge], budget: Budget) -> None:
-        if not any(budget.largest(judge.design) for judge in judges):
-            raise InputError(
-                Fault(
-                    problem="the budget does not buy one machine of each pool of any design",
-                    field="--budget",
-                    value=str(budget),
-                    allowed="; ".join(
-                        f"{judge.design.short} costs {least.cost_usd_per_h:.2f} USD/h and {least.power_kw:.1f} kW"
-                        for judge in judges
-                        for least in (judge.cluster(1, 0 if judge.design.is_mixed else 1),)
-                    ),
-                )
-            )
 
     def echo(self, setting: Setting) -> dict[str, Any]:
         """The goal, as JSON has it."""

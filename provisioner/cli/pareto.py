@@ -29,7 +29,7 @@ def pareto(
     from provisioner.cli import output
     from provisioner.cli.console import progress
     from provisioner.cli.optimize import PROBE_RPS
-    from provisioner.cli.question import cores, parse_budget, prepare
+    from provisioner.cli.question import check_affordable, cores, parse_budget, prepare
     from provisioner.report import answer, table
     from provisioner.report.figures import choice
     from provisioner.search import Workers, pareto, pareto_of_rates
@@ -47,6 +47,7 @@ def pareto(
         )
     asked = question if budget is None else replace(question, target_rps=PROBE_RPS)
     setting = prepare(asked, design or ["all"]).shown_in(outputs)
+    check_affordable(budget, setting.designs)
     with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
         if budget is None:
             front = pareto(setting.judges, max_machines=search.max_machines, workers=workers)
@@ -62,6 +63,7 @@ def pareto(
         answer={
             **answer.of_clusters(front.clusters, setting.inputs, goal, status=status),
             "search": answer.search(front.certificate),
+            "reason": front.reason,
         },
         table=lambda: table.of_front(front, title),
         csv=lambda: answer.to_csv(front.clusters),

@@ -263,6 +263,34 @@ def parse_budget(search: Search) -> Budget | None:
     return Budget(search.budget_cost, search.budget_power, search.budget_machines)
 
 
+def check_affordable(budget: Budget | None, designs: Sequence[Design]) -> None:
+    """Refuse a budget that is too small for any cluster.
+
+    Raises
+    ------
+    InputError
+        If it buys no design one machine of each pool.
+    """
+    from provisioner.domain.cluster import Cluster
+
+    least = [
+        Cluster(design=design, prompt_machines=1, token_machines=0 if design.is_mixed else 1) for design in designs
+    ]
+    if budget is None or any(budget.allows(cluster) for cluster in least):
+        return
+    raise InputError(
+        Fault(
+            problem="the budget does not buy one machine of each pool of any design",
+            value=str(budget),
+            allowed="; ".join(
+                f"{each.design.short} takes {each.cost_usd_per_h:.2f} USD/h, {each.power_kw:.1f} kW, "
+                f"{each.machines} machine{'s' if each.machines > 1 else ''}"
+                for each in least
+            ),
+        )
+    )
+
+
 def cores(search: HasJobs) -> int:
     """Threads to simulate with."""
     import os

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +56,7 @@ def whatif(
     from provisioner.traces import Stretched
 
     output.check(outputs)
-    _check_factors(scale_prompt, scale_output)
+    _check_factors({"--scale-prompt": scale_prompt, "--scale-output": scale_output})
     after = prepare_one(question, design)
     parsed = parse_cluster(after.designs[0], cluster)
     if (scale_prompt, scale_output) != (1.0, 1.0):
@@ -109,16 +110,14 @@ def _evaluated(setting: Setting, cluster: str, failures: Failures | None, advanc
     return evaluation
 
 
-def _check_factors(*factors: float) -> None:
-    if not all(0 < factor <= 1000 for factor in factors):  # noqa: PLR2004
-        raise InputError(
-            Fault(
-                problem="out of range",
-                field="--scale-prompt, --scale-output",
-                value=factors,
-                allowed="above 0, to 1000",
-            )
-        )
+def _check_factors(factors: Mapping[str, float]) -> None:
+    faults = [
+        Fault(problem="out of range", field=option, value=factor, allowed="above 0, at most 1000")
+        for option, factor in factors.items()
+        if not 0 < factor <= 1000  # noqa: PLR2004
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _half_s(cluster: Cluster, setting: Setting) -> float:
@@ -157,4 +156,9 @@ def _failures(text: str, at_s: float | None, cluster: Cluster, setting: Setting)
             )
         lost.extend(range(pools[pool], pools[pool] + int(count)))
     lost_s = _half_s(cluster, setting) if at_s is None else at_s
+    if not setting.scenario.users and lost_s > setting.scenario.span_s:
+        allowed = f"at most {setting.scenario.span_s:g}, when arrivals end"
+        raise InputError(
+            Fault(problem="is after all that is simulated", field="--fail-at", value=at_s, allowed=allowed)
+        )
     return Failures.of((lost_s, machine) for machine in sorted(set(lost)))

@@ -89,7 +89,7 @@ def of_front(front: Front, title: str) -> RenderableType:
     """Non-dominated clusters, and the proof."""
     proof = Text(_proof(front.certificate))
     if not front.clusters:
-        return Group(Text(f"{printable(title)}: none passes."), proof)
+        return Group(Text(f"{printable(title)}: none passes. {printable(front.reason or '')}."), proof)
     return Group(of_evaluations(front.clusters, title), proof)
 
 

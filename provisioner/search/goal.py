@@ -58,6 +58,16 @@ class Budget:
             limit is None or taken <= limit + 1e-9 for limit, taken in zip(self._limits, amounts(cluster), strict=True)
         )
 
+    def clusters(self, design: Design, max_machines: int) -> list[Cluster]:
+        """Every cluster of a design within the budget, of at most so many machines."""
+        counts = (
+            [(count, 0) for count in range(1, max_machines + 1)]
+            if design.is_mixed
+            else [(p, t) for p in range(1, max_machines) for t in range(1, max_machines - p + 1)]
+        )
+        made = (Cluster(design=design, prompt_machines=p, token_machines=t) for p, t in counts)
+        return [cluster for cluster in made if self.allows(cluster)]
+
     def largest(self, design: Design) -> list[Cluster]:
         """Every cluster of a design that is within the budget, and with one more machine of any pool is not."""
 

@@ -57,8 +57,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                     equally_good=len(winners) - 1 - place,
                     confirmed=confirmed,
                 )
-    closest = nearest(judges, tried, workers)
-    advice = f"raise --max-machines (now {max_machines})"
+    closest, reason = explain(judges, tried, max_machines, workers)
     return Plan(
         status="infeasible",
         best=closest,
@@ -71,8 +70,17 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
             unconfirmed=unconfirmed,
         ),
-        reason=why_none(judges, closest, advice if tried else _shortfall(judges, max_machines) + advice),
+        reason=reason,
     )
+
+
+def explain(
+    judges: Sequence[Judge], tried: Sequence[Evaluation], max_machines: int, workers: Workers
+) -> tuple[Evaluation | None, str]:
+    """The nearest miss, if any cluster was simulated, and why none of so many machines passes."""
+    closest = nearest(judges, tried, workers)
+    advice = f"raise --max-machines (now {max_machines})"
+    return closest, why_none(judges, closest, advice if tried else _shortfall(judges, max_machines) + advice)
 
 
 def nearest(judges: Sequence[Judge], tried: Sequence[Evaluation], workers: Workers) -> Evaluation | None:

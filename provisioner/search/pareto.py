@@ -15,6 +15,7 @@ from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Budget
 from provisioner.search.maximise import Climb, RateSearch, first_step
+from provisioner.search.minimise import explain, nearest, why_none
 from provisioner.search.plan import Certificate, Front
 from provisioner.search.pool import PART, Workers
 
@@ -69,6 +70,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers, type
             text=f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
         ),
+        reason=None if passing else explain(judges, tried, max_machines, workers)[1],
     )
 
 
@@ -79,12 +81,7 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
     """
     started = time.perf_counter()
     searches = [RateSearch(judge) for judge in judges]
-    cells = [
-        (search, candidate.cluster)
-        for search in searches
-        for candidate in candidates([search.judge], "cost", max_machines)
-        if budget.allows(candidate.cluster)
-    ]
+    cells = [(search, cluster) for search in searches for cluster in budget.clusters(search.judge.design, max_machines)]
     start = first_step(cells) if cells else 0
     climbs = workers.map(lambda cell: Climb(*cell).run(start), cells)
     best = [climb.tried[climb.best] for climb in climbs if climb.best is not None]
@@ -99,6 +96,7 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
             elapsed_s=time.perf_counter() - started,
             text=f"the highest rate of every cluster within {budget} was found to half a percent",
         ),
+        reason=None if best else why_none(judges, nearest(judges, tried, workers), f"raise the budget ({budget})"),
     )
 
 

@@ -77,6 +77,8 @@ class Front(Tabular):
     clusters: tuple[Evaluation, ...]
     evaluations: tuple[Evaluation, ...]
     certificate: Certificate
+    reason: str | None = None
+    """Why there is no cluster, where there is none."""
 
     def rows(self) -> list[dict[str, Any]]:
         """The clusters of the front."""
@@ -84,4 +86,6 @@ class Front(Tabular):
 
     def summary(self) -> str:
         """How many there are, and why no others."""
+        if self.reason:
+            return f"none passes: {self.reason}"
         return f"{len(self.clusters)} clusters are not dominated; {self.certificate.text}"

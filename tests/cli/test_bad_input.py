@@ -90,6 +90,61 @@ OPTIONS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
 }
 
 
+MOST = ("--design", "HH", "--maximize", "throughput")
+COMPARE = ("compare", "--design", "HH", "--design", "HA")
+WHATIF = ("whatif", *SIMULATE[1:], *TINY)
+GOALS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "no budget": (MOST, ("--maximize", "--budget-cost")),
+    "unknown thing to get most of": ((*MOST[:3], "latency"), ("--maximize", "'latency'", "throughput")),
+    "a rate and the highest rate": ((*MOST, "--budget-cost", "9", "--target-rps", "9"), ("--target-rps",)),
+    "a budget and the least": ((*MAIN_JOB, "--budget-cost", "99"), ("budget", "--maximize")),
+    "negative budget": ((*MOST, "--budget-power", "-5"), ("--budget-power", "-5.0", "above 0")),
+    "budget NaN": ((*MOST, "--budget-power", "nan"), ("--budget-power", "nan")),
+    "a budget for no machine": ((*MOST, "--budget-cost", "10"), ("10 USD/h", "HH takes 76.16 USD/h", "2 machines")),
+    "a budget for one machine of two": ((*MOST, "--budget-machines", "1"), ("1 machines", "2 machines")),
+    "a budget for no machine's front": (("pareto", "--budget-cost", "10"), ("10 USD/h", "A100 takes 17.68 USD/h")),
+    "a front at a rate and within a budget": (("pareto", *TINY, "--budget-cost", "99"), ("--target-rps",)),
+    "designs without a goal": ((*COMPARE, *TINY), ("--minimize",)),
+    "unknown baseline": ((*COMPARE, *TINY, "--minimize", "cost", "--baseline", "x"), ("--baseline", "'x'", "HA")),
+    "baseline left out": ((*COMPARE, *TINY, "--minimize", "cost", "--baseline", "AA"), ("--baseline", "'AA'", "HA")),
+    "fewer clusters than designs": ((*COMPARE, *TINY, "--cluster", "2,2"), ("--cluster", "1 clusters")),
+    "a given cluster and a goal": ((*COMPARE, *TINY, "--cluster", "2,2", "--minimize", "cost"), ("--cluster",)),
+    "more failures than machines": ((*WHATIF, "--fail", "prompt=3"), ("--fail", "'prompt=3'", "prompt=2")),
+    "no failure": ((*WHATIF, "--fail", "token=0"), ("--fail", "'token=0'", "token=1")),
+    "failure in no pool": ((*WHATIF, "--fail", "mixed=1"), ("--fail", "'mixed=1'", "prompt=1")),
+    "failure after the end": ((*WHATIF, "--fail", "token=1", "--fail-at", "11"), ("--fail-at", "11", "at most 10")),
+    "prompts without length": ((*WHATIF, "--scale-prompt", "0"), ("--scale-prompt", "0.0", "above 0")),
+    "weight zero": ((*MAIN_JOB, "--workload", "coding:0"), ("--workload", "'coding:0'", "above 0")),
+    "confidence of a percentage": ((*MAIN_JOB, "--confidence", "95"), ("--confidence", "95.0", "0.95")),
+    "all is warm-up": ((*MAIN_JOB, "--warmup", "10"), ("--warmup", "10.0", "less than the 10 s")),
+    "a range backwards": (("curve", *SIMULATE[1:], "--rps", "9:5"), ("--rps", "'9:5'")),
+    "a sweep without token machines": (("sweep", *SIMULATE[1:3], *TINY, "--prompt", "1:2"), ("--token",)),
+}
+
+
+@pytest.mark.parametrize("case", GOALS)
+def test_goals(provision: Provision, case: str) -> None:
+    arguments, fragments = GOALS[case]
+    assert_refused(provision(*arguments), *fragments)
+
+
+def test_weights_are_shares_of_their_sum(provision: Provision) -> None:
+    mix = ("--workload", "coding:3", "--workload", "conversation:1")
+    run = provision(*SIMULATE, *TINY, *mix, "--json")
+    assert any("sum to 4" in note for note in run.notes)
+    shares = provision(*SIMULATE, *TINY, "--workload", "coding:0.75", "--workload", "conversation:0.25", "--json")
+    assert not any("sum to" in note for note in shares.notes)
+    assert run.answer["slos"] == shares.answer["slos"]
+
+
+def test_a_front_of_nothing_says_what_binds_and_what_comes_nearest(provision: Provision) -> None:
+    run = provision("pareto", "--design", "HH", *TINY, "--max-machines", "4", "--json")
+    assert run.code == 3
+    assert run.answer["clusters"] == []
+    assert "binds: HH" in run.answer["reason"]
+    assert "comes nearest" in run.answer["reason"]
+
+
 @pytest.mark.parametrize("case", OPTIONS)
 def test_options(provision: Provision, folder: Path, case: str) -> None:
     arguments, fragments = OPTIONS[case]

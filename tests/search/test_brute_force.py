@@ -6,14 +6,14 @@ a percent, so that all of them can be tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from provisioner.domain.cluster import Cluster
@@ -30,6 +30,7 @@ from provisioner.search import (
     maximise,
     minimise,
     pareto,
+    pareto_of_rates,
 )
 from provisioner.search.goal import amounts, rank
 from provisioner.search.maximise import rate_of
@@ -41,9 +42,18 @@ MOST = 12
 SEEDS = 3
 
 
-def coarse() -> Any:
-    """So large steps that all rates can be tried, and few of them."""
-    return patch.multiple("provisioner.search.maximise", STEP=1.5, LOWEST_STEP=-20, FIRST_STRIDE=2)
+COARSE = {"STEP": 1.5, "LOWEST_STEP": -20, "FIRST_STRIDE": 2}
+
+
+@contextmanager
+def coarse() -> Iterator[None]:
+    """So large steps that all rates can be tried; wherever the search begins, here at 5 requests a second."""
+    begin = {f"provisioner.search.{module}.first_step": lambda _: 4 for module in ("maximise", "pareto")}
+    changes = {"provisioner.search.maximise." + name: value for name, value in COARSE.items()}
+    with ExitStack() as stack:
+        for name, value in {**begin, **changes}.items():
+            stack.enter_context(patch(name, value))
+        yield
 
 
 HIGHEST_STEP = 15
@@ -165,6 +175,7 @@ def assert_most_within(question: Question, budget: Budget, seed: int) -> None:
         for judge, at in zip(judges, map(at_every_rate, judges), strict=True)
         for cluster in cannot_be_enlarged(judge, budget)
     ]
+    assume(not any(reach.rates[-1].is_feasible for reach in reaches))
     with Workers() as workers:
         plan = maximise(judges, budget, workers=workers)
     low = [reach.ends[0] for reach in reaches if reach.starts_low]
@@ -183,7 +194,7 @@ def assert_most_within(question: Question, budget: Budget, seed: int) -> None:
 
 
 @given(questions(replications=(1,), max_machines=MOST), budgets(MOST), st.integers(0, 99))
-@examples(16)
+@examples(40)
 def test_most_throughput_within_a_budget(question: Question, budget: Budget, seed: int) -> None:
     with coarse():
         assert_most_within(question, budget, seed)
@@ -195,3 +206,39 @@ def test_most_throughput_within_a_budget(question: Question, budget: Budget, see
 def test_most_throughput_within_a_budget_in_many_cases(question: Question, budget: Budget, seed: int) -> None:
     with coarse():
         assert_most_within(question, budget, seed)
+
+
+def assert_front_of_rates(question: Question, budget: Budget, seed: int) -> None:
+    judges = with_rates(question, seed)
+    reaches = [
+        Reach.of(at, cluster)
+        for judge, at in zip(judges, map(at_every_rate, judges), strict=True)
+        for cluster in grid(judge, MOST)
+        if budget.allows(cluster)
+    ]
+    assume(not any(reach.rates[-1].is_feasible for reach in reaches))
+    with Workers() as workers:
+        front = pareto_of_rates(judges, budget, max_machines=MOST, workers=workers)
+    if all(reach.is_interval for reach in reaches):
+        assert_front(front, [reach.ends[0] for reach in reaches if reach.ends], of_rates)
+
+
+def of_rates(evaluation: Evaluation) -> tuple[float, ...]:
+    """What is wanted little of: the rate, turned round, then cost and power."""
+    cost, power, _ = amounts(evaluation.cluster)
+    return -evaluation.rate_rps, cost, power
+
+
+@given(questions(replications=(1,), max_machines=MOST), budgets(MOST), st.integers(0, 99))
+@examples(20)
+def test_the_front_of_throughput_cost_and_power(question: Question, budget: Budget, seed: int) -> None:
+    with coarse():
+        assert_front_of_rates(question, budget, seed)
+
+
+@pytest.mark.slow
+@given(questions(replications=(1,), max_machines=MOST), budgets(MOST), st.integers(0, 99))
+@examples(100)
+def test_the_front_of_throughput_cost_and_power_in_many_cases(question: Question, budget: Budget, seed: int) -> None:
+    with coarse():
+        assert_front_of_rates(question, budget, seed)
