@@ -41,6 +41,9 @@ class InputError(ProvisionError):
         self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
         super().__init__("; ".join(fault.problem for fault in self.faults))
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Fault, ...]]]:
+        return type(self), (self.faults,)
+
 
 class FaultList:
     """The faults of one file, as they are found: the first few in full, the rest counted.

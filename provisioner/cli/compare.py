@@ -89,14 +89,12 @@ def _solved(
     goal: Goal, setting: Setting, search: Search, *, quiet: bool
 ) -> tuple[list[Evaluation], list[Evaluation], list[str]]:
     """The best cluster of each design, all that were tried, and what is to be said of designs without any."""
-    from provisioner.cli.console import progress
-    from provisioner.cli.question import cores
-    from provisioner.search import Workers
+    from provisioner.cli.crew import crew
 
     found: list[Evaluation] = []
     tried: list[Evaluation] = []
     unsolved: list[str] = []
-    with progress("simulating", quiet=quiet) as advance, Workers(cores(search), advance) as workers:
+    with crew(search, quiet=quiet) as workers:
         for judge in setting.judges:
             plan = goal.solve([judge], search, workers)
             tried.extend(plan.evaluations)

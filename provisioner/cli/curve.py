@@ -28,12 +28,12 @@ def curve(
     from rich.console import Group
 
     from provisioner.cli import output, ranges
-    from provisioner.cli.console import progress
-    from provisioner.cli.question import cores, parse_cluster, prepare
+    from provisioner.cli.crew import crew
+    from provisioner.cli.question import parse_cluster, prepare
     from provisioner.report import answer, table
     from provisioner.report.characters import Curves
     from provisioner.report.figures import choice
-    from provisioner.search import Cluster, Evaluation, Judge, Workers
+    from provisioner.search import EVALUATE_WHOLE, Cell
 
     output.check(outputs)
     rates = ranges.parse(rps, "--rps")
@@ -51,17 +51,9 @@ def curve(
     by_name = {name: setting.catalog.design(name) for name in design}
     clusters = [parse_cluster(by_name[name], text) for name, text in zip(design, cluster, strict=True)]
     judges = {(name, rate): setting.judge(by_name[name]).at_rate(rate) for name in design for rate in rates}
-    work = [(judges[name, rate], each) for name, each in zip(design, clusters, strict=True) for rate in rates]
-
-    def evaluate(item: tuple[Judge, Cluster]) -> Evaluation:
-        judge, each = item
-        return judge.evaluate(each, whole=True)
-
-    with (
-        progress("simulating", quiet=question.quiet, total=len(work)) as advance,
-        Workers(cores(search), advance) as workers,
-    ):
-        found = workers.map(evaluate, work)
+    cells = [Cell(judges[name, rate], each) for name, each in zip(design, clusters, strict=True) for rate in rates]
+    with crew(search, quiet=question.quiet, total=len(cells)) as workers:
+        found = workers.map(EVALUATE_WHOLE, cells)
     title = f"{' + '.join(question.workload)} against load"
     output.hand_out(
         outputs,

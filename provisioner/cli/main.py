@@ -107,7 +107,12 @@ def run(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what a terminal cannot show is no reason to show nothing
-    sys.exit(main(sys.argv[1:] if arguments is None else list(arguments)))
+    code = main(sys.argv[1:] if arguments is None else list(arguments))
+    if code == INTERRUPTED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # at once: threads that still simulate are not waited for
+    sys.exit(code)
 
 
 def main(arguments: list[str]) -> int:

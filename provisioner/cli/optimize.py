@@ -36,15 +36,15 @@ def optimize(
 
     output.check(outputs)
     goal = Goal.parse(question, search, minimize, maximize)
-    from provisioner.cli.console import note, progress
-    from provisioner.cli.question import check_affordable, cores, prepare
+    from provisioner.cli.console import note
+    from provisioner.cli.crew import crew
+    from provisioner.cli.question import check_affordable, prepare
     from provisioner.report import answer, table
     from provisioner.report.figures import choice
-    from provisioner.search import Workers
 
     setting = prepare(goal.question, design).shown_in(outputs)
     check_affordable(goal.budget, setting.designs)
-    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+    with crew(search, quiet=question.quiet) as workers:
         plan = goal.solve(setting.judges, search, workers)
     for text in (*plan.notes, *(plan.best.warnings if plan.best else ())):
         note(text, quiet=question.quiet)

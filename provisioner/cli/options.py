@@ -166,8 +166,16 @@ class Search:
     budget_machines: Annotated[int | None, typer.Option(help="At most so many machines.", metavar="N")] = None
     max_machines: Annotated[int, typer.Option(help="Largest cluster considered.", min=1, max=2000)] = 200
     jobs: Annotated[
-        int | None, typer.Option(help="Threads that simulate.", min=1, max=1024, show_default="all cores")
+        int | None, typer.Option(help="Threads or processes that simulate.", min=1, max=1024, show_default="all cores")
     ] = None
+    backend: Annotated[str, typer.Option(help="Where to simulate.", metavar="threads|processes|dask|ray")] = "threads"
+    address: Annotated[
+        str | None, typer.Option(help="Of a Dask scheduler or a Ray cluster, as tcp://host:8786.", metavar="ADDRESS")
+    ] = None
+    results: Annotated[
+        Path | None, typer.Option(help="Keep results as they come, in an SQLite file.", metavar="FILE")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with --results where a run ended.")] = False
 
 
 def shared(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

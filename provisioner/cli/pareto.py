@@ -27,12 +27,12 @@ def pareto(
     from dataclasses import replace
 
     from provisioner.cli import output
-    from provisioner.cli.console import progress
+    from provisioner.cli.crew import crew
     from provisioner.cli.optimize import PROBE_RPS
-    from provisioner.cli.question import check_affordable, cores, parse_budget, prepare
+    from provisioner.cli.question import check_affordable, parse_budget, prepare
     from provisioner.report import answer, table
     from provisioner.report.figures import choice
-    from provisioner.search import Workers, pareto, pareto_of_rates
+    from provisioner.search import pareto, pareto_of_rates
 
     output.check(outputs)
     budget = parse_budget(search)
@@ -48,7 +48,7 @@ def pareto(
     asked = question if budget is None else replace(question, target_rps=PROBE_RPS)
     setting = prepare(asked, design or ["all"]).shown_in(outputs)
     check_affordable(budget, setting.designs)
-    with progress("simulating", quiet=question.quiet) as advance, Workers(cores(search), advance) as workers:
+    with crew(search, quiet=question.quiet) as workers:
         if budget is None:
             front = pareto(setting.judges, max_machines=search.max_machines, workers=workers)
             title = f"Non-dominated in cost, power and machines: {setting.title}"

@@ -9,7 +9,9 @@ import typer
 from provisioner.cli.options import Outputs, Question, Search, shared
 from provisioner.errors import Fault, InputError
 
-EXAMPLE = "Example: provision sweep --design HH --target-rps 70 --prompt 16:39 --token 1:12 --csv grid.csv"
+EXAMPLE = """Examples: provision sweep --design HH --target-rps 70 --prompt 16:39 --token 1:12 --csv grid.csv;
+provision sweep --design HH --target-rps 70 --prompt 1:200 --token 1:100 --backend dask --address tcp://host:8786
+--results grid.db --resume --csv grid.csv"""
 MOST_CELLS = 100_000
 
 
@@ -25,11 +27,11 @@ def sweep(
 ) -> None:
     """Simulate every cluster of a grid. A cell that misses for certain is not simulated in further replications."""
     from provisioner.cli import output, ranges
-    from provisioner.cli.console import progress
-    from provisioner.cli.question import cores, parse_budget, prepare_one
+    from provisioner.cli.crew import crew
+    from provisioner.cli.question import parse_budget, prepare_one
     from provisioner.report import answer, grid
     from provisioner.report.figures import choice
-    from provisioner.search import Workers
+    from provisioner.search import EVALUATE, Cell
 
     output.check(outputs)
     if parse_budget(search) is not None:
@@ -43,12 +45,9 @@ def sweep(
     tokens = [0] if token is None else ranges.parse_counts(token, "--token")
     if len(prompts) * len(tokens) > MOST_CELLS:
         raise InputError(Fault(problem="too many cells", field="--prompt", allowed=f"at most {MOST_CELLS:,}"))
-    clusters = [judge.cluster(p, t) for p in prompts for t in tokens]
-    with (
-        progress("simulating", quiet=question.quiet, total=len(clusters)) as advance,
-        Workers(cores(search), advance) as workers,
-    ):
-        found = workers.map(judge.evaluate, clusters)
+    cells = [Cell(judge, judge.cluster(p, t)) for p in prompts for t in tokens]
+    with crew(search, quiet=question.quiet, total=len(cells)) as workers:
+        found = workers.map(EVALUATE, cells)
     title = f"{judge.design.name}, {setting.title}"
     feasible = any(evaluation.is_feasible for evaluation in found)
     output.hand_out(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -11,3 +16,9 @@ class Value(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
     )
+
+
+def remade(value: Any) -> tuple[Callable[[], Any], tuple[()]]:
+    """What `__reduce__` returns for a dataclass that is sent without its locks, and what it has worked out so far."""
+    kind: Callable[..., Any] = type(value)
+    return partial(kind, **{each.name: getattr(value, each.name) for each in fields(value) if each.init}), ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from provisioner.domain.cluster import Cluster
+from provisioner.search.cells import Cell, PassingAlone
 from provisioner.search.evaluate import Judge
 from provisioner.search.pool import Workers
 
@@ -19,4 +20,4 @@ def confirm(judge: Judge, cluster: Cluster, workers: Workers) -> tuple[int, int]
     if judge.scenario.demand.replications is not None:
         return None
     seeds = range(FIRST_FRESH_SEED, FIRST_FRESH_SEED + FRESH_SEEDS)
-    return sum(workers.map(lambda seed: judge.passes_alone(cluster, seed), seeds)), FRESH_SEEDS
+    return sum(workers.map(PassingAlone(Cell(judge, cluster)), seeds)), FRESH_SEEDS

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from provisioner.errors import Fault, InputError
 from provisioner.metrics import Latencies, SloResult, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
 from provisioner.search.evaluation import Evaluation, utilization
+from provisioner.search.parcel import Shared
 from provisioner.search.precision import Precision
 from provisioner.search.scenario import Scenario
 from provisioner.sim import Network, Recording, Simulation, Stop
@@ -31,7 +33,7 @@ WARMUP_SHARE = 0.25
 """Share of the span that is tried as a warm-up, to see whether the verdict hangs on it."""
 
 
-class Judge:
+class Judge(Shared):
     """Evaluates clusters of one design in one scenario. Safe to call from several threads."""
 
     def __init__(
@@ -48,6 +50,14 @@ class Judge:
         self._performance = scenario.performance(design)
         self._network = Network.of(design, scenario.model, self._performance)
         self._limits = np.array([limit.limit for limit in scenario.slo.objectives])
+
+    def content(self) -> tuple[Any, ...]:
+        """What makes it again."""
+        return self.design, self.scenario, self.precision, self.failures
+
+    def parts(self) -> Sequence[Any]:
+        """What evaluations refer to."""
+        return self.design, *self.scenario.slo.objectives
 
     def at_rate(self, rate_rps: float) -> Judge:
         """The judge of the same design at a rate.

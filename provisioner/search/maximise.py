@@ -13,17 +13,19 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from provisioner.domain.cluster import Cluster
+from provisioner.search.cells import decode, encode, of
 from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Budget
 from provisioner.search.minimise import nearest, why_none
+from provisioner.search.parcel import Shared
 from provisioner.search.plan import Certificate, Plan
 from provisioner.search.pool import PART, Workers
 
@@ -45,12 +47,20 @@ def rate_of(step: int) -> float:
 
 
 @dataclass(eq=False)
-class RateSearch:
+class RateSearch(Shared):
     """The clusters of one design at any rate, with one judge per rate."""
 
     judge: Judge
     _at: dict[int, Judge] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
+
+    def content(self) -> tuple[Any, ...]:
+        """What makes it again."""
+        return (self.judge,)
+
+    def parts(self) -> Sequence[Any]:
+        """What evaluations refer to."""
+        return self.judge.parts()
 
     def at(self, step: int) -> Judge:
         """The judge of that rate, made when it is first asked for."""
@@ -124,6 +134,58 @@ class Climb:
         return best
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Look at a cell at a step, to see which to begin with: a `cells.Recorded`."""
+
+    step: int
+
+    def __call__(self, cell: Cell, /) -> float:
+        """The headroom in the replication with the most work."""
+        return cell[0].at(self.step).glance(cell[1]).headroom
+
+    def key(self, cell: Cell, /) -> str:
+        """The step, the judge and the counts."""
+        return f"promise at {self.step} {of(*cell)}"
+
+    def encode(self, headroom: float, /) -> Any:
+        """As it is."""
+        return headroom
+
+    def decode(self, data: Any, _: Cell, /) -> float:
+        """As it is."""
+        return float(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Climbing:
+    """Climb from a step, or only try it: a `cells.Recorded`. The climb that comes back is the one to go on with."""
+
+    start: int
+    tests_only: bool = False
+
+    def __call__(self, climb: Climb, /) -> Climb:
+        """Climb."""
+        if self.tests_only:
+            climb.passes(self.start)
+            return climb
+        return climb.run(self.start)
+
+    def key(self, climb: Climb, /) -> str:
+        """The step, the judge and the counts: what was tried before follows from them."""
+        return f"{'try' if self.tests_only else 'climb'} from {self.start} {of(climb.search, climb.cluster)}"
+
+    def encode(self, climb: Climb, /) -> Any:
+        """All that was tried."""
+        return [[(step, encode(each)) for step, each in climb.tried.items()], sorted(climb.excluded)]
+
+    def decode(self, data: Any, climb: Climb, /) -> Climb:
+        """The climb with what was tried."""
+        judge = climb.search.judge
+        tried = {step: decode(each, judge, climb.cluster) for step, each in data[0]}
+        return Climb(climb.search, climb.cluster, climb.tried | tried, climb.excluded | set(data[1]))
+
+
 def largest_rate(judge: Judge, cluster: Cluster) -> Evaluation | None:
     """One cluster at the largest rate below which all tested rates pass, to half a percent; None if none passes."""
     cell = (RateSearch(judge), cluster)
@@ -146,7 +208,7 @@ def maximise(judges: Sequence[Judge], budget: Budget, *, workers: Workers) -> Pl
 def _race(cells: Sequence[Cell], workers: Workers) -> list[Climb]:
     """Climb with the most promising cluster; each other one climbs on only from a step above the best so far."""
     start = first_step(cells)
-    promising = workers.map(lambda cell: cell[0].at(start).glance(cell[1]).headroom, cells)
+    promising = workers.map(Promise(start), cells)
     order = sorted(range(len(cells)), key=lambda index: -promising[index])
     climbs = [Climb(*cells[index]) for index in order]
     climbs[0].run(start)
@@ -154,12 +216,14 @@ def _race(cells: Sequence[Cell], workers: Workers) -> list[Climb]:
         part = climbs[first : first + PART]
         best = _highest(climbs)
         step = start if best is None else best + 1
-        passes = workers.map(partial(Climb.passes, step=step), part)
-        hopeful = [climb for climb, passed in zip(part, passes, strict=True) if passed or best is None]
-        workers.map(partial(Climb.run, start=step), hopeful)
+        part = workers.map(Climbing(step, tests_only=True), part)
+        hopeful = [number for number, climb in enumerate(part) if climb.passes(step) or best is None]
+        for number, climb in zip(hopeful, workers.map(Climbing(step), [part[n] for n in hopeful]), strict=True):
+            part[number] = climb
+        climbs[first : first + PART] = part
     best = _highest(climbs)
     if best is not None:
-        workers.map(partial(Climb.passes, step=best), climbs)  # which others reach it
+        climbs = workers.map(Climbing(best, tests_only=True), climbs)  # which others reach it
     return climbs
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import groupby, islice
 
 from provisioner.search.candidates import candidates
+from provisioner.search.cells import GLANCE, SCREEN, Cell
 from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
@@ -30,7 +31,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     tried: list[Evaluation] = []
     unconfirmed = 0
     ranking = candidates(judges, objective, max_machines)
-    with workers.stream(lambda candidate: candidate.judge.screen(candidate.cluster), ranking) as screened:
+    with workers.stream(SCREEN, ranking) as screened:
         for _, tied in groupby(screened, key=lambda pair: pair[0].amounts):
             found = list(tied)
             tried.extend(evaluation for _, evaluation in found)
@@ -95,7 +96,8 @@ def nearest(judges: Sequence[Judge], tried: Sequence[Evaluation], workers: Worke
     def judge(evaluation: Evaluation) -> Judge:
         return by_design[evaluation.cluster.design.name].at_rate(evaluation.rate_rps)
 
-    looked_at = workers.map(lambda e: e if e.is_whole else judge(e).glance(e.cluster), tried)
+    glances = iter(workers.map(GLANCE, [Cell(judge(e), e.cluster) for e in tried if not e.is_whole]))
+    looked_at = [evaluation if evaluation.is_whole else next(glances) for evaluation in tried]
     closest = max(looked_at, key=lambda evaluation: (evaluation.is_stable, evaluation.headroom))
     return judge(closest).evaluate(closest.cluster, whole=True)
 

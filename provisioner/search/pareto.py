@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from provisioner.search.candidates import Candidate, candidates
+from provisioner.search.cells import SCREEN
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Budget
-from provisioner.search.maximise import Climb, RateSearch, first_step
+from provisioner.search.maximise import Climb, Climbing, RateSearch, first_step
 from provisioner.search.minimise import explain, nearest, why_none
 from provisioner.search.plan import Certificate, Front
 from provisioner.search.pool import PART, Workers
@@ -46,7 +47,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers, type
         nonlocal dominated
         kept = [candidate for candidate in waiting if not is_dominated(candidate)]
         dominated += len(waiting) - len(kept)
-        found = workers.map(lambda candidate: candidate.judge.screen(candidate.cluster), kept)
+        found = workers.map(SCREEN, kept)
         tried.extend(found)
         passing.extend((e, c.amounts) for e, c in zip(found, kept, strict=True) if e.is_feasible)
         waiting.clear()
@@ -83,7 +84,7 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
     searches = [RateSearch(judge) for judge in judges]
     cells = [(search, cluster) for search in searches for cluster in budget.clusters(search.judge.design, max_machines)]
     start = first_step(cells) if cells else 0
-    climbs = workers.map(lambda cell: Climb(*cell).run(start), cells)
+    climbs = workers.map(Climbing(start), [Climb(*cell) for cell in cells])
     best = [climb.tried[climb.best] for climb in climbs if climb.best is not None]
     taken = [(-e.rate_rps, round(e.cluster.cost_usd_per_h, 9), round(e.cluster.power_kw, 9)) for e in best]
     tried = tuple(climb.tried[step] for climb in climbs for step in sorted(climb.tried))

@@ -1,35 +1,60 @@
-"""Evaluating many clusters at once.
+"""Evaluating many clusters at once: the only door to threads, processes and other machines.
 
 What is done, and in which order it is looked at, does not depend on the number of workers: so a search makes
-the same decisions, and counts the same clusters, on one core as on many.
+the same decisions, and counts the same clusters, on one core as on many, and the same bytes come out.
+
+Threads of this process take one item at a time. To other processes, and where results are recorded,
+work goes in chunks of at least `CHUNK_S` seconds.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Self, TypeVar
+from contextlib import closing, contextmanager
+from itertools import chain, islice
+from typing import Any, Self, TypeVar
 
 from joblib import Parallel, delayed
 
+from provisioner.errors import Fault, InputError
+from provisioner.search.backends import Backend, Threads
+from provisioner.search.results import ResultsFile
+
 PART = 16
 """Simulations handed out together where what comes next depends on them."""
+CHUNK_S = 0.15
+"""Seconds of work that travel together: what it takes to send them is then little beside it."""
+MOST_OF_A_CHUNK = 4096
+PATIENCE = 5
+"""Times that workers may be lost, one after the other, without a result in between."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Numbered = tuple[int, Any]
 
 
 class Workers:
-    """Threads that evaluate clusters; the kernel releases the GIL.
+    """Those who evaluate clusters: by default threads, since the kernel releases the GIL.
 
-    `watch` is told of every evaluation that is done.
+    `watch` is told of every evaluation that is done. With a file of `results`, work that can be recorded
+    (`cells.Recorded`) is, and is not done again if it is there.
     """
 
-    def __init__(self, jobs: int = 1, watch: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        jobs: int = 1,
+        watch: Callable[[int], None] = lambda _: None,
+        *,
+        backend: Backend | None = None,
+        results: ResultsFile | None = None,
+    ) -> None:
         self._jobs = jobs
         self._parallel = Parallel(n_jobs=jobs, backend="threading")
         self._watch = watch
+        self._is_direct = backend is None and results is None
+        self._backend = backend or Threads(jobs)
+        self._results = results
 
     def __enter__(self) -> Self:
         self._parallel.__enter__()
@@ -37,10 +62,16 @@ class Workers:
 
     def __exit__(self, *error: object) -> None:
         self._parallel.__exit__(*error)
+        self._backend.close()
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Do the work for each item; results in the items' order."""
-        return list(self._parallel(delayed(self._watched)(work, item) for item in items))
+        if self._is_direct:
+            return list(self._parallel(delayed(self._watched)(work, item) for item in items))
+        found: dict[int, Result] = {}
+        done = self._done(work, self._unknown(work, items, found), is_ordered=False)
+        found.update((number, result) for number, _, result in done)
+        return [found[number] for number in sorted(found)]
 
     @contextmanager
     def stream(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Iterator[tuple[Item, Result]]]:
@@ -48,12 +79,7 @@ class Workers:
 
         Items with their results, in the items' order.
         """
-
-        def paired(item: Item) -> tuple[Item, Result]:
-            return item, self._watched(work, item)
-
-        parallel = Parallel(n_jobs=self._jobs, backend="threading", return_as="generator", batch_size=1)
-        done = parallel(delayed(paired)(item) for item in items)
+        done: Any = self._ahead(work, items) if self._is_direct else self._in_order(work, items)
         try:
             yield done
         finally:
@@ -62,7 +88,111 @@ class Workers:
                 warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
                 done.close()
 
+    def _ahead(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Any:
+        def paired(item: Item) -> tuple[Item, Result]:
+            return item, self._watched(work, item)
+
+        parallel = Parallel(n_jobs=self._jobs, backend="threading", return_as="generator", batch_size=1)
+        return parallel(delayed(paired)(item) for item in items)
+
     def _watched(self, work: Callable[[Item], Result], item: Item) -> Result:
         result = work(item)
         self._watch(1)
         return result
+
+    def _in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+        ready: dict[int, Result] = {}
+        asked: dict[int, Item] = {}
+        first = 0
+
+        def noted() -> Iterator[Item]:
+            for number, item in enumerate(items):
+                asked[number] = item
+                yield item
+
+        def leading() -> Iterator[tuple[Item, Result]]:
+            nonlocal first
+            while first in ready:
+                yield asked.pop(first), ready.pop(first)
+                first += 1
+
+        unknown = self._unknown(work, noted(), ready)
+        start = list(islice(unknown, 1))
+        yield from leading()
+        for number, _, result in self._done(work, chain(start, unknown), is_ordered=True):
+            ready[number] = result
+            yield from leading()
+        yield from leading()
+
+    def _unknown(self, work: Any, items: Iterable[Item], known: dict[int, Any]) -> Iterator[Numbered]:
+        """The items, numbered, whose results are not recorded; those that are go to `known`."""
+        for number, item in enumerate(items):
+            data = None if self._results is None or not hasattr(work, "key") else self._results.find(work.key(item))
+            if data is None:
+                yield number, item
+            else:
+                known[number] = work.decode(data, item)
+                self._watch(1)
+
+    def _done(self, work: Any, items: Iterator[Numbered], *, is_ordered: bool) -> Iterator[tuple[int, Any, Any]]:
+        """Do it in chunks, again where workers are lost; numbers, items and results as they come, or in order."""
+        handed: dict[int, list[Numbered]] = {}
+        pace = _Pace()
+        chunks = enumerate(pace.cut(items))
+        losses = 0
+        while True:
+            try:
+                with closing(self._backend.run(work, _noting(chunks, handed), is_ordered=is_ordered)) as done:
+                    for chunk, seconds, results in done:
+                        losses = 0
+                        pace.note(seconds, len(results))
+                        pairs = list(zip(handed.pop(chunk), results, strict=True))
+                        self._record(work, pairs)
+                        yield from ((number, item, result) for (number, item), result in pairs)
+            except self._backend.losses as error:
+                losses += 1
+                if losses > PATIENCE:
+                    raise _given_up(error) from error
+                self._backend.reopen()
+                chunks = chain(sorted(handed.items()), chunks)  # type: ignore[assignment]
+                handed = {}
+            else:
+                return
+
+    def _record(self, work: Any, pairs: list[tuple[Numbered, Any]]) -> None:
+        if self._results is not None and hasattr(work, "key"):
+            self._results.add((work.key(item), work.encode(result)) for (_, item), result in pairs)
+        self._watch(len(pairs))
+
+
+class _Pace:
+    """How long an item takes, as far as it is known, and so how many go together."""
+
+    def __init__(self) -> None:
+        self._size = 1
+
+    def note(self, seconds: float, items: int) -> None:
+        """Learn from a chunk."""
+        self._size = min(MOST_OF_A_CHUNK, max(1, -int(-CHUNK_S * items // max(seconds, 1e-9))))
+
+    def cut(self, items: Iterator[Numbered]) -> Iterator[list[Numbered]]:
+        """Chunks of what is thought right at the time."""
+        while chunk := list(islice(items, self._size)):
+            yield chunk
+
+
+def _noting(chunks: Iterable[tuple[int, list[Numbered]]], handed: dict[int, Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Hand out chunks, and note which are out."""
+    for chunk, numbered in chunks:
+        handed[chunk] = numbered
+        yield chunk, [item for _, item in numbered]
+
+
+def _given_up(error: BaseException) -> InputError:
+    return InputError(
+        Fault(
+            problem=f"workers were lost {PATIENCE + 1} times without a result ({type(error).__name__}: {error})",
+            field="--backend",
+            allowed="workers with enough memory that stay; what is done is kept with --results, and --resume goes on",
+        )
+    )

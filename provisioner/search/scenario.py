@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Any
 
 from provisioner.domain.design import Design
 from provisioner.domain.model import Model
 from provisioner.domain.slo import SloSet
 from provisioner.domain.trace import RequestTrace
+from provisioner.domain.value import remade
 from provisioner.metrics import Yardstick
 from provisioner.perf import PerformanceModel, ProfileSet
 from provisioner.traces import Demand
@@ -52,6 +54,9 @@ class Scenario:
     warmup_s: float = 0.0
     _trials: dict[int, Trial] = field(default_factory=dict, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
+
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
+        return remade(self)
 
     @property
     def users(self) -> int:

@@ -29,7 +29,8 @@ _ROOM_BYTES = 64_000_000
 
 def cache_folder(*, for_all: bool = False) -> Path:
     """Where the compiled kernel of just these sources is kept: the user's own, or that for all users of the machine."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    # numba looks for what was compiled from the same files in the same place.
+    digest = hashlib.sha256(f"{numba.__version__} {Path(__file__).parent}".encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
     base = platformdirs.site_cache_dir if for_all else platformdirs.user_cache_dir

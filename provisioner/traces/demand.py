@@ -6,13 +6,15 @@ numbers): replication *r* has the same lengths in the same order at every rate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from provisioner.domain.trace import Ints, RequestTrace
+from provisioner.domain.value import remade
 from provisioner.traces.arrivals import ArrivalProcess
 from provisioner.traces.sequence import RequestSequence
 from provisioner.traces.sizes import SizeTable
@@ -38,6 +40,9 @@ class Drawn:
     arrivals: ArrivalProcess
     _sequences: dict[int, RequestSequence] = field(default_factory=dict, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
+
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
+        return remade(self)
 
     @property
     def replications(self) -> int | None:

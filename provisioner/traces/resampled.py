@@ -7,13 +7,15 @@ replications, and its percentiles have intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from provisioner.domain.trace import Floats, Ints, RequestTrace
+from provisioner.domain.value import remade
 from provisioner.errors import Fault, InputError
 from provisioner.traces.arrivals import Recorded
 from provisioner.traces.seeds import streams
@@ -53,6 +55,9 @@ class Resampled:
         if not 1 <= self.run <= MOST_RUN:
             allowed = f"requests in a run, 1 to {MOST_RUN:,}"
             raise InputError(Fault(problem="out of range", field="--arrivals", value=self.run, allowed=allowed))
+
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
+        return remade(self)
 
     @property
     def replications(self) -> int | None:

@@ -1,0 +1,165 @@
+"""Where work is done: threads here, processes here, or workers elsewhere, each by a backend of joblib.
+
+A backend runs numbered chunks of work and gives their results as they come, or in order. What may be
+lost on the way, it names in `losses`; `reopen` gets it ready to go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from provisioner.errors import Fault, InputError
+from provisioner.search.identity import edition
+from provisioner.search.parcel import OtherEditionError, Shared, pack, unpack, work_off
+
+Chunk = tuple[int, list[Any]]
+"""Its number and its items."""
+Done = tuple[int, float, list[Any]]
+"""A chunk's number, the seconds of work, and the results."""
+Results = Generator[Done, None, None]
+MAPPED_BYTES = 10_000
+"""Arrays from this size on are given to processes as memory maps."""
+
+
+class Backend:
+    """Runs chunks of work; what is common to all."""
+
+    losses: tuple[type[Exception], ...] = ()
+
+    def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
+        """Do chunks of work."""
+        raise NotImplementedError
+
+    def reopen(self) -> None:
+        """Go on after a loss."""
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+
+
+class Threads(Backend):
+    """Threads of this process: nothing is sent."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
+        """Do chunks of work."""
+
+        def timed(number: int, items: list[Any]) -> Done:
+            started = time.perf_counter()
+            results = [work(item) for item in items]
+            return number, time.perf_counter() - started, results
+
+        parallel = Parallel(n_jobs=self._jobs, backend="threading", return_as=_as(is_ordered), batch_size=1)
+        yield from parallel(delayed(timed)(*chunk) for chunk in chunks)
+
+
+class Remote(Backend):
+    """Other processes, here or elsewhere: work is sent in parcels."""
+
+    def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
+        """Do chunks of work."""
+        sent: dict[int, dict[str, Shared]] = {}
+
+        def calls() -> Iterator[Any]:
+            for number, items in chunks:
+                shared = sent[number] = {}
+                data = pack((work, items), shared)
+                descriptions = [self.given(each) for each in shared.values()]
+                yield delayed(_numbered)(number, edition(), data, tuple(shared), *descriptions)
+
+        try:
+            for number, seconds, data in self.parallel(is_ordered=is_ordered)(calls()):
+                outcome = unpack(data, sent.pop(number))
+                if isinstance(outcome, Exception):
+                    raise outcome
+                yield number, seconds, outcome
+        except OtherEditionError as error:
+            raise other_edition("a worker", str(error)) from error
+
+    def parallel(self, *, is_ordered: bool) -> Parallel:
+        """Joblib's way to the workers."""
+        raise NotImplementedError
+
+    def given(self, shared: Shared) -> Any:
+        """A description as workers are given it: once each."""
+        return shared.description
+
+
+class Processes(Remote):
+    """Processes of this machine."""
+
+    losses = (BrokenExecutor,)
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    def parallel(self, *, is_ordered: bool) -> Parallel:
+        """Joblib's own default."""
+        return Parallel(
+            n_jobs=self._jobs, backend="loky", return_as=_as(is_ordered), batch_size=1, max_nbytes=MAPPED_BYTES
+        )
+
+
+def _as(is_ordered: bool) -> str:  # noqa: FBT001 - the one thing it asks
+    return "generator" if is_ordered else "generator_unordered"
+
+
+def _numbered(number: int, *parcel: Any) -> tuple[int, float, bytes]:
+    return number, *work_off(*parcel)
+
+
+def other_edition(worker: str, found: str) -> InputError:
+    """The fault of a worker with another version."""
+    return InputError(
+        Fault(
+            problem=f"{worker} has provisioner {found}, which may give other results",
+            field="--backend",
+            allowed=f"provisioner {edition()} on every worker",
+        )
+    )
+
+
+def not_installed(name: str) -> InputError:
+    """The fault of an extra that is not there."""
+    return InputError(
+        Fault(
+            problem=f"{name} is not installed",
+            field="--backend",
+            value=name,
+            allowed=f"pip install 'provisioner[{name}]', or threads, processes",
+        )
+    )
+
+
+def open_backend(name: str, jobs: int, address: str | None = None) -> Backend | None:
+    """A backend by name; None for threads, which need none.
+
+    Raises
+    ------
+    InputError
+        If it is unknown, not installed, not reached, or its workers are not as this process is.
+    """
+    if address is not None and name not in {"dask", "ray"}:
+        raise InputError(Fault(problem="goes with --backend dask or ray", field="--address", value=address))
+    match name:
+        case "threads":
+            return None
+        case "processes":
+            return Processes(jobs)
+        case "dask":
+            from provisioner.search.on_dask import Dask  # noqa: PLC0415 - an extra
+
+            return Dask.open(address, jobs)
+        case "ray":
+            from provisioner.search.on_ray import Ray  # noqa: PLC0415 - an extra
+
+            return Ray.open(address, jobs)
+    allowed = "threads, processes, dask, ray"
+    raise InputError(Fault(problem="unknown backend", field="--backend", value=name, allowed=allowed))
