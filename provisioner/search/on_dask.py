@@ -77,6 +77,10 @@ class Dask(Remote):
 class _Telling(DaskDistributedBackend):  # type: ignore[misc]  # has no types
     """Tells when work is lost, where joblib's waits for it for ever."""
 
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """At least two, or joblib would leave a single worker idle and do the work here."""
+        return max(2, int(super().effective_n_jobs(n_jobs)))
+
     async def _collect(self) -> None:
         while self._continue:
             async for future, result in self.waiting_futures:
