@@ -12,8 +12,8 @@ from provisioner.search.pareto import dominates, pareto, pareto_of_rates
 from provisioner.search.plan import Certificate, Front, Plan
 from provisioner.search.pool import Workers
 from provisioner.search.precision import Precision
-from provisioner.search.robust import Case, RobustPlan, robust
 from provisioner.search.results import ResultsFile
+from provisioner.search.robust import Case, RobustPlan, robust
 from provisioner.search.scenario import Scenario
 
 __all__ = [
@@ -33,8 +33,8 @@ __all__ = [
     "Objective",
     "Plan",
     "Precision",
-    "RobustPlan",
     "ResultsFile",
+    "RobustPlan",
     "Scenario",
     "Workers",
     "amount",
