@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +20,9 @@ app = typer.Typer(help="Traces: describe a file, convert it, or make one.", no_a
 FileArgument = Annotated[Path, typer.Argument(help="A trace file of any known kind, or a pipe.")]
 Out = Annotated[Path, typer.Option(help="Write the trace: arrival_s,prompt_tokens,output_tokens.", metavar="FILE.csv")]
 
+BYTES_A_STEP = 1_000_000
+"""A step of the bar."""
+
 
 @app.command("describe", epilog="Example: provision workload describe trace.jsonl --time-unit ms")
 @shared(Files, Outputs)
@@ -30,7 +35,8 @@ def describe(files: Files, outputs: Outputs, *, file: FileArgument) -> None:
     from provisioner.traces import describe
 
     output.check(outputs)
-    found = describe(file, files.reading)
+    with _progress(file, quiet=files.quiet) as advance:
+        found = describe(file, files.reading, watch=advance)
     output.hand_out(
         outputs,
         answer={"file": str(file), **report.data(found)},
@@ -59,7 +65,8 @@ def import_(
     from provisioner.traces import read_recording
 
     output.check(outputs, out=out)
-    recording = read_recording(file, files.reading)
+    with _progress(file, quiet=files.quiet) as advance:
+        recording = read_recording(file, files.reading, watch=advance)
     trace = recording.trace.from_first()
     if target_rps is not None:
         trace = _at_rate(trace, target_rps)
@@ -100,6 +107,28 @@ def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
         asked_rps=found.rate_rps,
         quiet=traffic.quiet,
     )
+
+
+@contextmanager
+def _progress(file: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar over the bytes of a file; those of a pipe have no known end."""
+    from provisioner.cli.console import progress
+
+    try:
+        total = file.stat().st_size // BYTES_A_STEP if file.is_file() else None
+    except ValueError:  # not the name of a file, which who reads it will say
+        total = None
+    read = 0
+    with progress("reading, MB", quiet=quiet, total=total) as advance:
+
+        def watch(count: int) -> None:
+            nonlocal read
+            steps = (read + count) // BYTES_A_STEP - read // BYTES_A_STEP
+            read += count
+            if steps:
+                advance(steps)
+
+        yield watch
 
 
 def _at_rate(trace: RequestTrace, rate_rps: float) -> RequestTrace:

@@ -13,6 +13,7 @@ from provisioner.traces.distribution import Distribution, PairStore
 from provisioner.traces.readers import nothing_left
 from provisioner.traces.reading import Reading
 from provisioner.traces.rows import Intake
+from provisioner.traces.source import Watch, unwatched
 from provisioner.traces.stream import opened_stream
 
 
@@ -40,7 +41,13 @@ class Description:
     spearman: float | None
 
 
-def describe(path: str | PathLike[str], reading: Reading | None = None, *, bounds: Bounds | None = None) -> Description:
+def describe(
+    path: str | PathLike[str],
+    reading: Reading | None = None,
+    *,
+    bounds: Bounds | None = None,
+    watch: Watch = unwatched,
+) -> Description:
     """Describe a trace file.
 
     Where time goes back and nothing else was asked for, steps back are counted and time goes on from where it was.
@@ -51,7 +58,7 @@ def describe(path: str | PathLike[str], reading: Reading | None = None, *, bound
     if reading.unordered == "refuse":
         reading = replace(reading, unordered="splice")
     pairs, meter = PairStore(), BurstinessMeter()
-    with opened_stream(file, reading, bounds=bounds) as stream:
+    with opened_stream(file, reading, bounds=bounds, watch=watch) as stream:
         for requests in stream:
             pairs.add(requests.prompt_tokens, requests.output_tokens)
             if requests.arrival_s is not None:

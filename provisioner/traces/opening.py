@@ -12,14 +12,14 @@ from provisioner.traces.csv_table import CsvTable, csv_table
 from provisioner.traces.jsonl_table import JsonlTable, jsonl_table
 from provisioner.traces.lines import Lines, read_lines
 from provisioner.traces.parquet_table import parquet_table
-from provisioner.traces.source import Source, opened
+from provisioner.traces.source import Source, Watch, opened, unwatched
 from provisioner.traces.table import Table
 
 MAX_COLUMNS = 200
 
 
 @contextmanager
-def opened_table(path: Path, faults: FaultList, bounds: Bounds) -> Iterator[Table]:
+def opened_table(path: Path, faults: FaultList, bounds: Bounds, watch: Watch = unwatched) -> Iterator[Table]:
     """Open a table of any kind.
 
     Raises
@@ -27,7 +27,7 @@ def opened_table(path: Path, faults: FaultList, bounds: Bounds) -> Iterator[Tabl
     InputError
         If it cannot be opened, is empty, or is no table.
     """
-    with opened(path, faults, bounds) as source:
+    with opened(path, faults, bounds, watch) as source:
         table = parquet_table(source, faults, bounds) if source.is_parquet else _text_table(source, faults, bounds)
         if len(table.header.names) > MAX_COLUMNS:
             faults.add("too many columns", line=table.header.line, allowed=f"up to {MAX_COLUMNS}")

@@ -12,6 +12,7 @@ from provisioner.traces.bounds import Bounds
 from provisioner.traces.reading import Reading
 from provisioner.traces.rows import Intake
 from provisioner.traces.sizes import SizeTable
+from provisioner.traces.source import Watch, unwatched
 from provisioner.traces.stream import Requests, RequestStream, joined, opened_stream
 
 
@@ -31,7 +32,11 @@ def read_trace(
 
 
 def read_recording(
-    path: str | PathLike[str], reading: Reading | None = None, *, bounds: Bounds | None = None
+    path: str | PathLike[str],
+    reading: Reading | None = None,
+    *,
+    bounds: Bounds | None = None,
+    watch: Watch = unwatched,
 ) -> Recording:
     """Read a request trace with its arrivals.
 
@@ -43,6 +48,8 @@ def read_recording(
         What the file cannot say of itself, and what of it is wanted.
     bounds : Bounds, optional
         How much is read at most.
+    watch : callable
+        Told of the bytes that are read, as they are; not of those of a Parquet file.
 
     Raises
     ------
@@ -51,7 +58,7 @@ def read_recording(
         lengths without arrivals.
     """
     file, reading = Path(path), reading or Reading()
-    with opened_stream(file, reading, bounds=bounds) as stream:
+    with opened_stream(file, reading, bounds=bounds, watch=watch) as stream:
         if not stream.has_times:
             raise without_arrivals(file)
         requests, intake = _all_of(stream, file)

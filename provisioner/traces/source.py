@@ -10,7 +10,7 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,13 @@ _NOT_READ = {
     b"ARROW1": "an Arrow file",
     b"%PDF": "a PDF document",
 }
+
+
+Watch = Callable[[int], None]
+
+
+def unwatched(_: int) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +64,8 @@ UNREADABLE = (OSError, EOFError, zlib.error)
 
 
 @contextmanager
-def opened(path: Path, faults: FaultList, bounds: Bounds) -> Iterator[Source]:
-    """Open a file or pipe.
+def opened(path: Path, faults: FaultList, bounds: Bounds, watch: Watch = unwatched) -> Iterator[Source]:
+    """Open a file or pipe; `watch` is told of the bytes read of it, packed as they are.
 
     Raises
     ------
@@ -68,7 +75,7 @@ def opened(path: Path, faults: FaultList, bounds: Bounds) -> Iterator[Source]:
     with _file(path, faults, bounds) as file:
         try:
             first = _read_exactly(file, _MAGIC_BYTES)
-            whole = _rejoined(first, file)
+            whole = _rejoined(first, file, watch)
             unpacked = _unpacked(first, whole, faults)
             inner = first if unpacked is whole else _read_exactly(unpacked, _MAGIC_BYTES)
         except UNREADABLE as error:
@@ -151,16 +158,17 @@ def _read_exactly(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _rejoined(first: bytes, rest: BinaryIO) -> BinaryIO:
-    return io.BufferedReader(_Stream(rest, first), _BUFFER_BYTES)
+def _rejoined(first: bytes, rest: BinaryIO, watch: Watch = unwatched) -> BinaryIO:
+    return io.BufferedReader(_Stream(rest, first, watch), _BUFFER_BYTES)
 
 
 class _Stream(io.RawIOBase):
     """Anything with `read`, with the bytes that were read before put back in front."""
 
-    def __init__(self, rest: Any, first: bytes = b"") -> None:
+    def __init__(self, rest: Any, first: bytes = b"", watch: Watch = unwatched) -> None:
         self._rest = rest
         self._first = first
+        self._watch = watch
 
     def readable(self) -> bool:
         return True
@@ -170,6 +178,7 @@ class _Stream(io.RawIOBase):
         taken = part[: len(buffer)]
         self._first = self._first[len(taken) :]
         buffer[: len(taken)] = taken
+        self._watch(len(taken))
         return len(taken)
 
 

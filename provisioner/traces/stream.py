@@ -20,6 +20,7 @@ from provisioner.traces.opening import opened_table
 from provisioner.traces.order import Timeline, Window
 from provisioner.traces.reading import Reading
 from provisioner.traces.rows import OUTSIDE, Intake, Rows, Tally
+from provisioner.traces.source import Watch, unwatched
 from provisioner.traces.table import Columns, Piece, Table
 
 
@@ -190,7 +191,12 @@ class RequestStream:
 
 @contextmanager
 def opened_stream(
-    path: Path, reading: Reading, *, with_times: bool = True, bounds: Bounds | None = None
+    path: Path,
+    reading: Reading,
+    *,
+    with_times: bool = True,
+    bounds: Bounds | None = None,
+    watch: Watch = unwatched,
 ) -> Iterator[RequestStream]:
     """Open a trace file of any format.
 
@@ -204,6 +210,8 @@ def opened_stream(
         False if only lengths are wanted: then no unit is needed, and no order.
     bounds : Bounds, optional
         How much is read at most.
+    watch : callable
+        Told of the bytes that are read, as they are; not of those of a Parquet file.
 
     Raises
     ------
@@ -212,7 +220,7 @@ def opened_stream(
     """
     bounds = bounds or Bounds()
     faults = FaultList(path)
-    with opened_table(path, faults, bounds) as table:
+    with opened_table(path, faults, bounds, watch) as table:
         layout = choose(table.header, reading, faults)
         if not with_times:
             layout = layout.without_times()

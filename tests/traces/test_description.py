@@ -204,3 +204,12 @@ def test_memory_is_of_the_numbers_only(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 30e6
+
+
+def test_who_watches_is_told_of_every_byte(tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_text("arrival_s,prompt_tokens,output_tokens\n" + "".join(f"{i},10,2\n" for i in range(20_000)))
+    seen: list[int] = []
+    describe(file, watch=seen.append)
+    assert sum(seen) == file.stat().st_size
+    assert len(seen) > 1
