@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from provisioner.cli import durations
 from provisioner.cli.options import Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
     from provisioner.cli.console import Advance
     from provisioner.cli.question import Setting
     from provisioner.domain.cluster import Cluster
-    from provisioner.domain.failures import Failures
     from provisioner.search import Evaluation
+    from provisioner.search.outages import Outages
 
-EXAMPLE = """Examples: provision whatif --design HH --cluster 27,5 --target-rps 70 --fail token=1;
+EXAMPLE = """Examples: provision whatif --design HH --cluster 27,5 --target-rps 70 --fail token=1 --repair 30s;
 provision whatif --design HH --cluster 27,5 --target-rps 70 --workload coding:0.7 --workload conversation:0.3"""
 
 
@@ -34,6 +36,13 @@ def whatif(
     ] = None,
     fail_at: Annotated[
         float | None, typer.Option(help="When they are lost.", metavar="S", show_default="half of the time", min=0)
+    ] = None,
+    repair: Annotated[
+        str | None, typer.Option(help="How long until a machine is back.", metavar="TIME", show_default="never")
+    ] = None,
+    mtbf: Annotated[
+        str | None,
+        typer.Option(help="Machines fail by chance, each after so long on average; needs --repair.", metavar="TIME"),
     ] = None,
     scale_prompt: Annotated[float, typer.Option(help="Prompts so many times as long.", metavar="FACTOR")] = 1.0,
     scale_output: Annotated[float, typer.Option(help="Outputs so many times as long.", metavar="FACTOR")] = 1.0,
@@ -53,6 +62,7 @@ def whatif(
     from provisioner.cli.question import parse_cluster, prepare_one, resolve
     from provisioner.report import answer, change
     from provisioner.report.figures import choice
+    from provisioner.search.outages import Lost
     from provisioner.traces import Stretched
 
     output.check(outputs)
@@ -62,7 +72,7 @@ def whatif(
     if (scale_prompt, scale_output) != (1.0, 1.0):
         stretched = Stretched(after.scenario.demand, scale_prompt, scale_output)
         after = replace(after, scenario=replace(after.scenario, demand=stretched))
-    failures = None if fail is None else _failures(fail, fail_at, parsed, after)
+    outages = _outages(Breakdown(fail, fail_at, repair, mtbf), parsed, after, question.seed)
     earlier = replace(
         question,
         set=None,
@@ -72,12 +82,14 @@ def whatif(
     )
     before = resolve(earlier, [design])
     with progress("simulating", quiet=question.quiet, total=2) as advance:
-        found = (_evaluated(before, cluster, None, advance), _evaluated(after, cluster, failures, advance))
+        found = (_evaluated(before, cluster, None, advance), _evaluated(after, cluster, outages, advance))
     for text in found[1].warnings:
         note(text, quiet=question.quiet)
     changes = {
         "fail": fail,
-        "fail_at_s": float(failures.time_s[0]) if failures is not None else None,
+        "fail_at_s": outages.time_s if isinstance(outages, Lost) else None,
+        "repair": repair,
+        "mtbf": mtbf,
         "scale_prompt": scale_prompt,
         "scale_output": scale_output,
     }
@@ -99,12 +111,12 @@ def whatif(
         raise typer.Exit(3)
 
 
-def _evaluated(setting: Setting, cluster: str, failures: Failures | None, advance: Advance) -> Evaluation:
+def _evaluated(setting: Setting, cluster: str, outages: Outages | None, advance: Advance) -> Evaluation:
     from provisioner.cli.question import parse_cluster
     from provisioner.search import Judge
 
     design = setting.designs[0]
-    judge = Judge(design, setting.scenario, setting.precision, failures)
+    judge = Judge(design, setting.scenario, setting.precision, outages)
     evaluation = judge.evaluate(parse_cluster(design, cluster), whole=True)
     advance(1)
     return evaluation
@@ -130,22 +142,58 @@ def _half_s(cluster: Cluster, setting: Setting) -> float:
     return Judge(cluster.design, scenario, setting.precision).simulate(cluster).makespan_s / 2
 
 
-def _failures(text: str, at_s: float | None, cluster: Cluster, setting: Setting) -> Failures:
-    """The first machines of each pool that was named, all lost at one moment.
+@dataclass(frozen=True)
+class Breakdown:
+    """What was typed about failures."""
+
+    fail: str | None
+    fail_at_s: float | None
+    repair: str | None
+    mtbf: str | None
+
+
+def _outages(given: Breakdown, cluster: Cluster, setting: Setting, seed: int) -> Outages | None:
+    """The first machines of each pool that was named, all lost at one moment; or failures by chance.
 
     Raises
     ------
     InputError
-        If a pool is not the design's, or has fewer machines than are to fail.
+        If a pool is not the design's or has fewer machines than are to fail, or options do not go together.
     """
-    from provisioner.domain.failures import Failures
+    from provisioner.search.outages import Lost, Random
 
-    pools = {"mixed": 0} if cluster.design.is_mixed else {"prompt": 0, "token": cluster.prompt_machines}
-    counts = dict(zip(pools, cluster.counts, strict=True))
-    lost: list[int] = []
+    if given.mtbf is not None and (given.fail is not None or given.fail_at_s is not None):
+        raise InputError(Fault(problem="does not go with --fail or --fail-at", field="--mtbf", allowed="one of them"))
+    if given.fail is None and given.mtbf is None:
+        for option, value in (("--repair", given.repair), ("--fail-at", given.fail_at_s)):
+            if value is not None:
+                raise InputError(Fault(problem="nothing fails", field=option, value=value, allowed="with --fail"))
+        return None
+    repair_s = math.inf if given.repair is None else durations.parse(given.repair, "--repair")
+    if given.mtbf is not None:
+        if given.repair is None:
+            raise InputError(Fault(problem="needs --repair", field="--mtbf", allowed="--mtbf 1000h --repair 4h"))
+        return Random(durations.parse(given.mtbf, "--mtbf"), repair_s, 2 * _half_s(cluster, setting), seed)
+    assert given.fail is not None
+    if given.fail_at_s is not None and not math.isfinite(given.fail_at_s):
+        raise InputError(Fault(problem="not a time", field="--fail-at", value=given.fail_at_s, allowed="as 60"))
+    at_s = _half_s(cluster, setting) if given.fail_at_s is None else given.fail_at_s
+    if not setting.scenario.users and at_s > setting.scenario.span_s:
+        allowed = f"at most {setting.scenario.span_s:g}, when arrivals end"
+        raise InputError(
+            Fault(problem="is after all that is simulated", field="--fail-at", value=at_s, allowed=allowed)
+        )
+    return Lost(_lost(given.fail, cluster), at_s, repair_s)
+
+
+def _lost(text: str, cluster: Cluster) -> tuple[int, ...]:
+    """`prompt=1,token=2` as machines of each pool."""
+    names = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
+    counts = dict(zip(names, cluster.counts, strict=True))
+    lost = dict.fromkeys(names, 0)
     for part in text.split(","):
         pool, _, count = part.strip().partition("=")
-        if pool not in pools or not count.isdecimal() or not 0 < int(count) <= counts[pool]:
+        if pool not in counts or not count.isdecimal() or not 0 < int(count) <= counts[pool]:
             raise InputError(
                 Fault(
                     problem="cannot fail",
@@ -154,11 +202,5 @@ def _failures(text: str, at_s: float | None, cluster: Cluster, setting: Setting)
                     allowed=", ".join(f"{name}=1 to {name}={most}" for name, most in counts.items()),
                 )
             )
-        lost.extend(range(pools[pool], pools[pool] + int(count)))
-    lost_s = _half_s(cluster, setting) if at_s is None else at_s
-    if not setting.scenario.users and lost_s > setting.scenario.span_s:
-        allowed = f"at most {setting.scenario.span_s:g}, when arrivals end"
-        raise InputError(
-            Fault(problem="is after all that is simulated", field="--fail-at", value=at_s, allowed=allowed)
-        )
-    return Failures.of((lost_s, machine) for machine in sorted(set(lost)))
+        lost[pool] = max(lost[pool], int(count))
+    return tuple(lost.values())

@@ -21,6 +21,7 @@ from provisioner.errors import Fault, InputError
 from provisioner.metrics import Latencies, SloResult, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
 from provisioner.search.evaluation import Evaluation, utilization
+from provisioner.search.outages import Outages
 from provisioner.search.parcel import Shared
 from provisioner.search.precision import Precision
 from provisioner.search.scenario import Scenario
@@ -41,7 +42,7 @@ class Judge(Shared):
         design: Design,
         scenario: Scenario,
         precision: Precision | None = None,
-        failures: Failures | None = None,
+        failures: Failures | Outages | None = None,
     ) -> None:
         self.design = design
         self.failures = failures
@@ -136,13 +137,18 @@ class Judge(Shared):
     def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
         """Simulate one replication, until `stop` unless machines fail: a restart takes back what was counted."""
         trace = self.scenario.trial(replication).trace
-        until = stop if self.failures is None and not self.scenario.users else None
-        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, self.failures, until)
+        failures = self._failures(cluster, replication)
+        until = stop if failures is None and not self.scenario.users else None
+        return self._network.simulate(cluster.prompt_machines, cluster.token_machines, trace, failures, until)
 
     def record(self, cluster: Cluster, replication: int = 0) -> Recording:
         """Simulate one replication of the scenario, and keep every run and transfer."""
         trace = self.scenario.trial(replication).trace
-        return self._network.record(cluster.prompt_machines, cluster.token_machines, trace, self.failures)
+        failures = self._failures(cluster, replication)
+        return self._network.record(cluster.prompt_machines, cluster.token_machines, trace, failures)
+
+    def _failures(self, cluster: Cluster, replication: int) -> Failures | None:
+        return self.failures(cluster, replication) if callable(self.failures) else self.failures
 
     def depth(self, simulation: Simulation) -> Depth:
         """Look into a simulation of one of the design's clusters."""

@@ -1,18 +1,19 @@
-"""Machines that fail, and what becomes of their requests (Splitwise, IV-E: they restart from scratch).
+"""Machines that fail, what becomes of their requests (Splitwise, IV-E: they restart from scratch), and their return.
 
-A failed machine is out of all pools for the rest of the run: nothing is routed to it, its run has no
-result, its memory is lost. Of the requests that it was to serve
+A failed machine is out of all pools: nothing is routed to it, its run has no result, its memory is lost.
+Of the requests that it was to serve
 
 - those whose prompt or decode waits or runs there, whose finished KV-cache waits there to be sent, or
   whose KV-cache is on the way from or to it leave the books of both their machines and are routed anew;
 - those that have nothing on it yet, but were to decode there, only get another token machine.
 
-All failures of a moment count as one. Memory that they free elsewhere is for transfers waiting there
-first, then other token machines are chosen, then the restarting requests are routed, each in order of
+A machine that is back stands last in its own pool, empty. Nothing moves to it: it serves what is routed
+from then on, and what has found no machine at all before.
+
+All failures and returns of a moment count as one. Memory that they free elsewhere is for transfers waiting
+there first, then other token machines are chosen, then the restarting requests are routed, each in order of
 arrival. A request that restarts keeps its number, and with it its place by arrival among decodes and
 among tasks passed over equally often; as a prompt it stands last in its machine's line.
-
-A repair would be one more range of events, which gives the machine back to its own pool.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from provisioner.sim.heap import pop, push
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.memory import give_up
 from provisioner.sim.queueing import queue_decode
-from provisioner.sim.routing import give_back, reroute_decode
+from provisioner.sim.routing import change_pool, give_back, reroute_decode
 from provisioner.sim.running import void_run
 from provisioner.sim.state import DECODES, FAILED, NOWHERE, RUNNING_PROMPTS, World
 from provisioner.sim.transfer import send, start_waiting, stop
@@ -31,17 +32,20 @@ from provisioner.sim.waking import could_join, follow_prompt, memory_freed
 
 
 @jit_apart
-def fail(world: World, number: int, now: float) -> None:
-    """A machine fails, and with it all others that fail at this moment."""
+def change(world: World, number: int, now: float) -> None:
+    """A machine fails or is back, and with it all others that do at this moment."""
     m, n = len(world.machines), len(world.requests)
     events = world.events
-    _leave(world, number, now)
-    while events.size[0] > 0 and events.key[events.items[0, 0]] == now and events.items[0, 0] < 2 * m + n:
-        _leave(world, pop(events, 0) - m - n, now)
+    while number >= 0:
+        _turn(world, number, now)
+        is_next = events.size[0] > 0 and events.key[events.items[0, 0]] == now and events.items[0, 0] < 2 * m + n
+        number = pop(events, 0) - m - n if is_next else -1
     for request in range(n):
         if _is_lost(world, request):
             _withdraw(world, request, now)
             _forget(world, request)
+            push(events, 0, 2 * m + n + request, now)
+        elif _is_outside(world, request, now):
             push(events, 0, 2 * m + n + request, now)
     for machine in range(m):
         if world.machines[machine].pool != FAILED:
@@ -55,11 +59,19 @@ def fail(world: World, number: int, now: float) -> None:
 
 
 @jit
-def _leave(world: World, number: int, now: float) -> None:
-    """Take a machine out of service: out of its pool, its run void, its queues empty."""
-    give_back(world, number, now)
-    world.machines[number].pool = FAILED
-    void_run(world, number, now)
+def _turn(world: World, number: int, now: float) -> None:
+    """A machine that is there fails; one that has failed is back; set the time of what it does next."""
+    machine = world.machines[number]
+    if machine.pool == FAILED:
+        change_pool(world, number, machine.home)
+    else:
+        give_back(world, number, now)
+        machine.pool = FAILED
+        void_run(world, number, now)
+    machine.changes += 1
+    next_s = world.changes_s[number, machine.changes]
+    if next_s < np.inf:
+        push(world.events, 0, len(world.machines) + len(world.requests) + number, next_s)
 
 
 @jit
@@ -71,6 +83,12 @@ def _has_failed(world: World, number: int) -> bool:
 def _is_under_way(world: World, number: int) -> bool:
     """Whether a request has been routed, and is not finished."""
     return world.requests[number].prompt_machine >= 0 and world.requests[number].finish_s == np.inf
+
+
+@jit
+def _is_outside(world: World, number: int, now: float) -> bool:
+    """Whether a request has found no machine at all when it arrived, or when it restarted."""
+    return world.requests[number].prompt_machine < 0 and world.requests[number].arrival_s < now
 
 
 @jit

@@ -1,7 +1,7 @@
-"""The event loop: arrivals, ends of runs, ends of transfers, failures (Splitwise, sections IV-A to IV-C).
+"""The event loop: arrivals, ends of runs, ends of transfers, failures and returns (Splitwise, sections IV-A to IV-C).
 
 Events are ordered by (time, priority, sequence): at one moment ends of runs come first by machine, then
-ends of transfers by request, then failures all together, then requests that restart in order of their
+ends of transfers by request, then failures and returns all together, then requests that restart in order of their
 first arrival, then arrivals in their order; machines start new runs only after all events of the moment
 are in, so that simultaneous arrivals share a batch. A run of equal iterations is one event (`timing`):
 work grows with requests, not with tokens.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from provisioner.sim.ageing import leave_ageing
-from provisioner.sim.failure import fail
+from provisioner.sim.failure import change
 from provisioner.sim.heap import pop
 from provisioner.sim.jit import jit, jit_apart, jit_entry
 from provisioner.sim.lists import unlink
@@ -151,7 +151,7 @@ def _happen(world: World, item: int, now: float) -> None:
     elif item < m + n:
         _end_transfer(world, item - m, now)
     else:
-        fail(world, item - m - n, now)
+        change(world, item - m - n, now)
 
 
 @jit_entry

@@ -49,7 +49,7 @@ def _shortest_queue_of_all(world: World) -> int:
 
 
 @jit
-def _change_pool(world: World, number: int, pool: int) -> None:
+def change_pool(world: World, number: int, pool: int) -> None:
     """Move a machine to the end of a pool."""
     world.machines[number].pool = pool
     world.machines[number].turn = world.clock[0].next_turn
@@ -59,7 +59,7 @@ def _change_pool(world: World, number: int, pool: int) -> None:
 @jit
 def borrow(world: World, number: int, now: float) -> None:
     """Move a machine from its own pool to the mixed pool."""
-    _change_pool(world, number, MIXED)
+    change_pool(world, number, MIXED)
     world.machines[number].mixed_since_s = now
 
 
@@ -68,7 +68,7 @@ def give_back(world: World, number: int, now: float) -> None:
     """Return a borrowed machine to its own pool."""
     machine = world.machines[number]
     if machine.pool != machine.home:
-        _change_pool(world, number, machine.home)
+        change_pool(world, number, machine.home)
         machine.mixed_pool_s += now - machine.mixed_since_s
 
 

@@ -103,6 +103,7 @@ MACHINE = np.dtype(
         ("is_cut", "?"),  # ends at a set iteration, whatever comes
         ("is_ready", "?"),  # to be started once all events of this moment are in
         ("is_freed", "?"),  # a failure elsewhere has freed memory here
+        ("changes", "i8"),  # how often it has failed or come back
         # Filled.
         ("prompt_busy_s", "f8"),
         ("decode_busy_s", "f8"),
@@ -229,7 +230,7 @@ class World(NamedTuple):
 
     - 0: ends of runs, by machine;
     - m: ends of transfers, or another try, by request;
-    - m + n: failures, by machine;
+    - m + n: failures and returns, by machine;
     - 2m + n: requests routed anew, by request.
     """
     finishing: Heap
@@ -243,6 +244,8 @@ class World(NamedTuple):
     log: Records
     """Runs and transfers as they end, as far as there is room."""
     stop: Stop
+    changes_s: NDArray[np.float64]
+    """(m, c): when each machine fails, is back, fails again and so on; then infinite."""
 
 
 def make_world(
@@ -270,11 +273,13 @@ def make_world(
     clock.sent = np.count_nonzero(np.isfinite(requests.arrival_s))
     items = m + n if failures is None else 2 * (m + n)
     events = make_heap(1, items, items, np.float64)
+    changes_s = np.zeros((0, 0)) if failures is None else failures.changes_s(m)
     if failures is not None:
-        # In order of time, and of machines among equals, they are a heap as they stand.
-        failing = m + n + failures.machine
+        # In order of time, and of machine among equals, the first failures of each are a heap as they stand.
+        first = np.sort(np.unique(failures.machine, return_index=True)[1])
+        failing = m + n + failures.machine[first]
         events.items[0, : len(failing)] = failing
-        events.key[failing] = failures.time_s
+        events.key[failing] = failures.time_s[first]
         events.slot[failing] = np.arange(len(failing))
         events.size[0] = len(failing)
     largest_batch = min(rules.max_batch_requests, n)
@@ -292,4 +297,5 @@ def make_world(
         batch_time_s=np.zeros((3, largest_batch + 1)),
         log=np.zeros(log_room, ENTRY).view(np.recarray),
         stop=stop,
+        changes_s=changes_s,
     )

@@ -12,46 +12,51 @@ from typing import Any
 
 from tests.oracle.simulator import ARRIVAL, ITERATION_END, TRANSFER_END, Machine, Request, Rules, Simulator, Task
 
-FAILURE, RESTART = ARRIVAL - 0.5, ARRIVAL - 0.25
-"""Priorities behind ends of transfers, and before arrivals."""
+CHANGE, RESTART = ARRIVAL - 0.5, ARRIVAL - 0.25
+"""Priorities of failures and returns, and of what they make restart: behind ends of transfers, and before arrivals."""
 
 
 class FailingSimulator(Simulator):
-    """Machines fail, each at its time, and never come back."""
+    """Machines fail, each at its time, and are back at theirs: (failure, machine, return)."""
 
     def __init__(
         self,
         requests: list[Request],
         machines: list[Machine],
         rules: Rules,
-        failures: list[tuple[float, int]],
+        failures: list[tuple[float, int, float]],
         users: int = 0,
     ) -> None:
         super().__init__(requests, machines, rules, users)
         self.requests = requests
         self.routed: set[int] = set()
         self.restarts = [0] * len(requests)
+        self.outside: list[Request] = []
         self.pools["failed"] = []
-        for time_s, number in failures:
-            self.at(time_s, FAILURE, number, machines[number])
+        for time_s, number, back_s in failures:
+            self.at(time_s, CHANGE, number, (machines[number], "failed"))
+            if back_s < math.inf:
+                self.at(back_s, CHANGE, number, (machines[number], machines[number].home))
 
     def happen(self, priority: float, what: Any) -> None:
-        if priority == FAILURE:
-            failing = [what]
-            while self.events and self.events[0][:2] == (self.now, FAILURE):
-                failing.append(heapq.heappop(self.events)[3])
-            self.fail(failing)
-        elif priority < FAILURE:
+        if priority == CHANGE:
+            changes = [what]
+            while self.events and self.events[0][:2] == (self.now, CHANGE):
+                changes.append(heapq.heappop(self.events)[3])
+            self.change(changes)
+        elif priority < CHANGE:
             super().happen(priority, what)
         elif len(self.pools["failed"]) < len(self.machines):
             self.arrive(what)
             if what in self.inside:
                 self.routed.add(what.number)
+        else:
+            self.outside.append(what)
 
-    def fail(self, failing: list[Machine]) -> None:
-        for machine in failing:
-            self.move(machine, "failed")
-            machine.running = False
+    def change(self, changes: list[tuple[Machine, str]]) -> None:
+        for machine, pool in changes:
+            self.move(machine, pool)
+            machine.running &= pool != "failed"
         self.ready = [machine for machine in self.ready if machine.pool != "failed"]
         self.drop(lambda priority, what: priority == ITERATION_END and what.pool == "failed")
         under_way = [r for r in self.requests if r.number in self.routed and r.finish_s == math.inf]
@@ -70,6 +75,9 @@ class FailingSimulator(Simulator):
         for request in lost:
             self.restarts[request.number] += 1
             self.at(self.now, RESTART, request.number, request)
+        for request in self.outside:
+            self.at(self.now, RESTART, request.number, request)
+        self.outside = []
 
     def drop(self, is_void: Callable[[float, Any], bool]) -> None:
         """Take events back."""

@@ -7,8 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from provisioner.domain.failures import Failures
-from tests.oracle.test_failing import served, world
+from tests.oracle.test_failing import as_given, served, world
 from tests.oracle.test_oracle import kernel, oracle
 
 
@@ -39,6 +38,6 @@ def test_with_machines_that_fail(seed: int) -> None:
         kinds, counts, requests, rules, failing = world(random)
         requests, users = together(requests), random.randint(1, len(requests))
         drawn = (kinds, counts, requests, rules, failing)
-        result = kernel(kinds, counts, requests, rules, Failures.of(failing), users=users)
+        result = kernel(kinds, counts, requests, rules, as_given(failing), users=users)
         columns = (result.first_token_s, result.finish_s, result.restarts, result.prompt_machine, result.token_machine)
         assert list(zip(*(column.tolist() for column in columns), strict=True)) == served(drawn, users), drawn

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
+import numpy as np
 import pytest
 
 from provisioner.domain.failures import Failures
@@ -11,7 +13,7 @@ from tests.oracle.failing import FailingSimulator
 from tests.oracle.simulator import Kind, Machine, Request, Rules
 from tests.oracle.test_oracle import kernel
 
-World = tuple[list[Kind], list[int], list[tuple[float, int, int]], Rules, list[tuple[float, int]]]
+World = tuple[list[Kind], list[int], list[tuple[float, int, int]], Rules, list[tuple[float, int, float]]]
 
 
 def curve(random: Random) -> list[tuple[float, float]]:
@@ -40,7 +42,7 @@ def kind(random: Random) -> Kind:
 
 
 def world(random: Random) -> World:
-    """A cluster of one to six machines; some of them, seldom all, fail, on a grid so that many do at one moment."""
+    """A cluster of one to six machines; some, seldom all, fail, and some are back, many at one moment."""
     kinds = [kind(random) for _ in range(random.choice([1, 2, 2, 2]))]
     counts = [random.randint(1, 3) for _ in kinds]
     requests = sorted(
@@ -65,7 +67,26 @@ def world(random: Random) -> World:
     most = machines if random.random() < 0.2 else max(machines - 2, 1)
     grid = random.choice([1 / 16, 1 / 8, 1])
     failing = random.sample(range(machines), random.randint(0, most))
-    return kinds, counts, requests, rules, [(random.randint(0, int(6 / grid)) * grid, number) for number in failing]
+    return kinds, counts, requests, rules, [each for number in failing for each in outages(random, number, grid)]
+
+
+def outages(random: Random, number: int, grid: float) -> list[tuple[float, int, float]]:
+    """When a machine fails, and when it is back: never, or after a while, once or up to four times."""
+    found = []
+    time_s = random.randint(0, int(6 / grid)) * grid
+    for _ in range(random.choice([0, 0, 1, 2, 4])):
+        back_s = time_s + random.randint(1, int(2 / grid)) * grid
+        found.append((time_s, number, back_s))
+        time_s = back_s + random.randint(1, int(2 / grid)) * grid
+    if not found or random.random() < 0.3:
+        found.append((time_s, number, math.inf))
+    return found
+
+
+def as_given(outages: list[tuple[float, int, float]]) -> Failures:
+    ordered = sorted(outages)
+    times_s, numbers, back_s = zip(*ordered, strict=True) if ordered else ((), (), ())
+    return Failures(np.array(times_s, np.float64), np.array(numbers, np.int64), np.array(back_s, np.float64))
 
 
 def served(world: World, users: int = 0) -> list[tuple[float, float, int, int, int]]:
@@ -91,6 +112,6 @@ def test_the_kernel_is_the_oracle_with_failures(seed: int) -> None:
     for _ in range(250):
         drawn = world(random)
         kinds, counts, requests, rules, failing = drawn
-        result = kernel(kinds, counts, requests, rules, Failures.of(failing))
+        result = kernel(kinds, counts, requests, rules, as_given(failing))
         columns = (result.first_token_s, result.finish_s, result.restarts, result.prompt_machine, result.token_machine)
         assert list(zip(*(column.tolist() for column in columns), strict=True)) == served(drawn), drawn

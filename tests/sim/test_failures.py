@@ -173,6 +173,58 @@ def test_an_arrival_at_the_moment_of_a_failure_goes_elsewhere() -> None:
     assert (result.prompt_machine.tolist(), result.restarts.tolist()) == ([1], [0])
 
 
+def test_a_machine_that_is_back_takes_what_found_none() -> None:
+    """A runs from 0 and is lost at 0.05, B arrives at 0.2: both start when the machine is back, at 0.5.
+
+    Prompts together to 0.7, A's two decodes to 0.9. Only A has been started anew.
+    """
+    result = mixed().simulate(1, 0, requests((0.0, 100, 3), (0.2, 100, 1)), Failures.of([(0.05, 0)], repair_s=0.45))
+    assert times(result) == [(0.7, 0.9), (0.7, 0.7)]
+    assert result.restarts.tolist() == [1, 0]
+    assert result.busy_s == pytest.approx([0.05 + 0.4])
+
+
+def test_a_machine_that_is_back_stands_last_in_its_pool_and_takes_what_comes_next() -> None:
+    """Machine 0 is away until 1: of two requests at 2, machine 1 gets the first."""
+    trace = requests((0.5, 100, 1), (2.0, 100, 1), (2.0, 100, 1))
+    result = mixed().simulate(2, 0, trace, Failures.of([(0.0, 0)], repair_s=1.0))
+    assert result.prompt_machine.tolist() == [1, 1, 0]
+
+
+def test_a_token_machine_that_is_back_is_in_the_token_pool_again() -> None:
+    """1P + 1T; T is away from 0.5 to 1.5, when P serves both phases."""
+    trace = requests((0.6, 100, 3), (2.0, 100, 3))
+    result = split().simulate(1, 1, trace, Failures.of([(0.5, 1)], repair_s=1.0))
+    assert times(result) == [(0.7, 0.9), (2.1, 2.3)]
+    assert result.token_machine.tolist() == [0, 1]
+
+
+def test_a_machine_fails_again_once_it_is_back() -> None:
+    """Away from 0.05 to 0.2 and from 0.25 to 0.5: the prompt starts at 0, 0.2 and 0.5."""
+    failures = Failures(np.array([0.05, 0.25]), np.array([0, 0]), np.array([0.2, 0.5]))
+    result = mixed().simulate(1, 0, requests((0.0, 100, 3)), failures)
+    assert times(result) == [(0.6, 0.8)]
+    assert result.restarts.tolist() == [2]
+    assert result.busy_s == pytest.approx([0.05 + 0.05 + 0.3])
+
+
+def test_a_machine_is_back_just_when_the_other_fails() -> None:
+    """At 0.1 machine 0 is back and machine 1 fails: the request that ran there, from 0.05, starts anew on 0."""
+    failures = Failures(np.array([0.0, 0.1]), np.array([0, 1]), np.array([0.1, np.inf]))
+    result = mixed().simulate(2, 0, requests((0.05, 100, 1)), failures)
+    assert times(result) == [(0.2, 0.2)]
+    assert (result.prompt_machine.tolist(), result.restarts.tolist()) == ([0], [1])
+
+
+def test_failures_by_chance_have_the_times_asked_for() -> None:
+    """Alternating renewal: of a long time, each machine is down for repair / (mtbf + repair) (here 1/4)."""
+    random = np.random.default_rng(5)
+    found = Failures.drawn(20, mtbf_s=30.0, repair_s=10.0, span_s=40_000.0, random=random)
+    assert (found.back_s - found.time_s) == pytest.approx(10.0)
+    assert len(found) == pytest.approx(20 * 40_000 / 40, rel=0.03)
+    assert np.bincount(found.machine).min() > 0
+
+
 WAITING = ((0, 100, 2), (0.01, 30, 2), (0.02, 150, 2))
 """1P + 1T, 1000 tokens/s, room for 200 tokens on T, 120 pending tokens.
 
@@ -274,6 +326,15 @@ def test_failures_are_checked(times_s: list[float], machines: list[int], problem
         Failures(np.array(times_s), np.array(machines))
 
 
+@pytest.mark.parametrize(
+    ("back_s", "problem"),
+    [([1.0, 3.0], "back after"), ([2.0, 3.0], "only once"), ([np.nan, 3.0], "back after"), ([1.5], "differ")],
+)
+def test_returns_are_checked(back_s: list[float], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        Failures(np.array([1.0, 2.0]), np.array([0, 0]), np.array(back_s))
+
+
 @given(cases())
 @examples(60)
 def test_failures_that_hit_nobody_change_nothing(case: Case) -> None:
@@ -334,9 +395,12 @@ def test_books_are_empty_when_all_is_done(case: Case, data: st.DataObject) -> No
     failing = [(data.draw(st.integers(0, 80)) / 16, number) for number in numbers]
     rows = request_rows(case.network, case.trace)
     boxes = np.repeat(case.network.machine_rows, case.counts).view(np.recarray)
-    world = make_world(case.network.rules, case.network.timing, rows, boxes, failures=Failures.of(failing))
+    repair_s = data.draw(st.sampled_from([np.inf, 0.25, 1.0]))
+    failures = Failures.of(failing, repair_s)
+    world = make_world(case.network.rules, case.network.timing, rows, boxes, failures=failures)
     run_events(world)
-    lost = np.isin(np.arange(machines), numbers)
+    lost = np.isin(np.arange(machines), numbers) & np.isinf(repair_s)
+    assert np.all(boxes.pool[~lost] != FAILED)
     assert np.all(boxes.used_kv[~lost] <= boxes.kv_capacity[~lost])
     assert np.all(boxes.pool[lost] == FAILED)
     empty = lost | np.isfinite(rows.finish_s).all()
