@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from provisioner.cli.optimize import Goal, Maximize, Minimize
-from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.cli.options import Failing, Outputs, Question, Search, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -19,10 +19,11 @@ provision compare --design HH --cluster 35,5 --design HA --cluster 35,8 --target
 DEFAULT_BASELINE = "Baseline-H100"
 
 
-@shared(Question, Search, Outputs)
+@shared(Question, Search, Failing, Outputs)
 def compare(
     question: Question,
     search: Search,
+    failing: Failing,
     outputs: Outputs,
     *,
     design: Annotated[
@@ -41,6 +42,7 @@ def compare(
     from provisioner.cli import output
     from provisioner.cli.console import note
     from provisioner.cli.question import check_affordable, prepare
+    from provisioner.cli.resilience import with_failures
     from provisioner.report import answer, comparison
     from provisioner.report.figures import choice
 
@@ -50,14 +52,14 @@ def compare(
     objective: Objective | None = None
     if cluster:
         _check_pairs(names, cluster, minimize, maximize)
-        setting = prepare(question, names)
+        setting = with_failures(prepare(question, names), failing)
         relative_to = _baseline(baseline, setting)
         found = _given(setting, cluster)
         goal = setting.scenario.asked
         title = f"Given clusters, {setting.title}"
     else:
         parsed = Goal.parse(question, search, minimize, maximize)
-        setting = prepare(parsed.question, names).shown_in(outputs)
+        setting = with_failures(prepare(parsed.question, names), failing).shown_in(outputs)
         check_affordable(parsed.budget, setting.designs)
         relative_to = _baseline(baseline, setting)
         found, tried, unsolved = _solved(parsed, setting, search, quiet=question.quiet)

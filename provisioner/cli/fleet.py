@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from provisioner.search import Certificate
 
 EXAMPLE = """Examples: provision fleet fleet.yaml;
+provision fleet fleet.yaml --spares 1;
 provision fleet fleet.yaml --by-hour --replications 2 --json plan.json"""
 
 
@@ -38,6 +39,10 @@ def fleet(
             help="With --one-cluster: pass for services of this share of the weight.", metavar="S", show_default="1"
         ),
     ] = None,
+    spares: Annotated[
+        int,
+        typer.Option(help="Machines that may fail at once: how many spares do, shared.", metavar="N", min=0, max=4),
+    ] = 0,
     time_limit: Annotated[float, typer.Option(help="Seconds for each integer program.", metavar="S", min=0.1)] = 60.0,
     csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None,
     json: Annotated[
@@ -45,7 +50,9 @@ def fleet(
     ] = None,
 ) -> None:
     """Plan a fleet: which cluster each of several services gets under shared limits, and what the limits cost."""
-    from provisioner.cli import output, services
+    from rich.console import Group
+
+    from provisioner.cli import cover, output, services
     from provisioner.cli.console import note
     from provisioner.cli.question import cores
     from provisioner.cli.warmth import get_ready
@@ -59,6 +66,8 @@ def fleet(
         raise InputError(Fault(problem="--by-hour and --one-cluster are two questions", allowed="one of them"))
     if share is not None and not one_cluster:
         raise InputError(Fault(problem="goes with --one-cluster", field="--share", value=share))
+    if spares and (by_hour or one_cluster):
+        raise InputError(Fault(problem="does not go with --by-hour or --one-cluster", field="--spares", value=spares))
     if not one_cluster:
         check_solver()
     found, served = services.read(file, judging)
@@ -79,10 +88,17 @@ def fleet(
     goal = found.fleet.minimize or found.fleet.maximize or ""
     verb = "minimize" if found.fleet.minimize else "maximize"
     title = f"{found.fleet.name}: {'least' if found.fleet.minimize else 'most'} {goal.replace('_', ' ')}"
+    shared_out = cover.spares(planned, served, spares) if spares else None
+    echoed = {**services.echo(judging, served), **({"spares": spares} if spares else {})}
     output.hand_out(
         outputs,
-        answer=report.answer(planned, services.echo(judging, served), {verb: goal}, certificates),
-        table=lambda: report.table(planned, goal, title, certificates),
+        answer={
+            **report.answer(planned, echoed, {verb: goal}, certificates),
+            **({} if shared_out is None else {"spares": shared_out.data()}),
+        },
+        table=lambda: Group(
+            report.table(planned, goal, title, certificates), *([] if shared_out is None else [shared_out.text()])
+        ),
         csv=lambda: answer.table_csv([report.row(pick) for pick in planned.picks]),
         quiet=judging.quiet,
     )

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.cli import emit as manifests
+from provisioner.cli.emit import Emit
+from provisioner.cli.options import Failing, Outputs, Question, Search, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -14,40 +16,46 @@ if TYPE_CHECKING:
     from provisioner.search import Budget, Judge, Objective, Plan, Workers
 
 EXAMPLE = """Examples: provision --design HA --target-rps 70 --minimize cost;
-provision --design HH --maximize throughput --budget-power 440"""
+provision --design HH --maximize throughput --budget-power 440;
+provision --design HA --target-rps 70 --minimize cost --survive machines=1 --emit k8s manifests"""
 
 Design = Annotated[list[str], typer.Option(help="A design by name or file; repeatable; or all.")]
 Minimize = Annotated[str | None, typer.Option(help="What to spend least of.", metavar="cost|power|machines")]
 Maximize = Annotated[str | None, typer.Option(help="What to get most of, within budgets.", metavar="throughput")]
 
 
-@shared(Question, Search, Outputs)
+@shared(Question, Search, Failing, Outputs)
 def optimize(
     question: Question,
     search: Search,
+    failing: Failing,
     outputs: Outputs,
     *,
     design: Design,
     minimize: Minimize = None,
     maximize: Maximize = None,
+    emit: Emit = None,
 ) -> None:
     """Find the cluster that meets every SLO: at a target rate for the least, or at the highest rate within a budget."""
     from provisioner.cli import output
 
+    manifests.check(emit)
     output.check(outputs)
     goal = Goal.parse(question, search, minimize, maximize)
     from provisioner.cli.console import note
     from provisioner.cli.crew import crew
     from provisioner.cli.question import check_affordable, prepare
+    from provisioner.cli.resilience import with_failures
     from provisioner.report import answer, table
     from provisioner.report.figures import choice
 
-    setting = prepare(goal.question, design).shown_in(outputs)
+    setting = with_failures(prepare(goal.question, design), failing).shown_in(outputs)
     check_affordable(goal.budget, setting.designs)
     with crew(search, quiet=question.quiet) as workers:
         plan = goal.solve(setting.judges, search, workers)
     for text in (*plan.notes, *(plan.best.warnings if plan.best else ())):
         note(text, quiet=question.quiet)
+    manifests.write(emit, setting, plan.best if plan.is_feasible else None, quiet=question.quiet)
     output.hand_out(
         outputs,
         answer=answer.of_plan(plan, setting.inputs, goal.echo(setting)),

@@ -139,6 +139,33 @@ class Question(Traffic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Failing:
+    """What a cluster must do without."""
+
+    survive: Annotated[
+        str | None,
+        typer.Option(
+            help="Meet the SLOs with any such machines gone, and while they fail; also a machine type.",
+            metavar="prompt=1,token=1|machines=1",
+        ),
+    ] = None
+    fail_at: Annotated[
+        float | None, typer.Option(help="When they fail.", metavar="S", show_default="half of the time", min=0)
+    ] = None
+    repair: Annotated[
+        str | None,
+        typer.Option(help="How long until a machine is back, as 90, 30m, 4h.", metavar="TIME", show_default="never"),
+    ] = None
+    availability: Annotated[
+        float | None,
+        typer.Option(help="Share of the time in which the SLOs hold, as 0.999; needs --mtbf, --repair.", metavar="P"),
+    ] = None
+    mtbf: Annotated[
+        str | None, typer.Option(help="Mean time until a machine fails, as 1000h, 60d.", metavar="TIME")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outputs:
     """Where the answer goes besides the table."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from provisioner.domain.design import Design
     from provisioner.perf import ProfileSet
     from provisioner.search import Budget, Judge, Objective, Precision, Scenario
+    from provisioner.search.availability import Availability
+    from provisioner.search.survive import Survive
 
 MAX_MACHINES = 100_000
 FEWEST_REQUESTS = 1000
@@ -70,6 +72,8 @@ class Setting:
     inputs: dict[str, Any]
     """Every resolved input, as echoed in JSON."""
     notes: tuple[str, ...]
+    survive: Survive | None = None
+    availability: Availability | None = None
 
     def shown_in(self, outputs: Outputs) -> Setting:
         """The same, with what the outputs show of clusters beside the answer."""
@@ -79,7 +83,11 @@ class Setting:
         """Who judges clusters of a design."""
         from provisioner.search import Judge
 
-        return Judge(design, self.scenario, self.precision)
+        if self.survive is None and self.availability is None:
+            return Judge(design, self.scenario, self.precision)
+        from provisioner.search.resilient import ResilientJudge
+
+        return ResilientJudge(design, self.scenario, self.precision, self.survive, self.availability)
 
     @property
     def judges(self) -> list[Judge]:

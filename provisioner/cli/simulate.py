@@ -7,15 +7,19 @@ from typing import Annotated
 
 import typer
 
-from provisioner.cli.options import Outputs, Question, shared
+from provisioner.cli import emit as manifests
+from provisioner.cli.emit import Emit
+from provisioner.cli.options import Failing, Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
-EXAMPLE = "Example: provision simulate --design HH --cluster 27,3 --target-rps 70 --depth"
+EXAMPLE = """Examples: provision simulate --design HH --cluster 27,3 --target-rps 70 --depth;
+provision simulate --design HH --cluster 27,6 --target-rps 70 --survive token=1 --emit dynamo manifests"""
 
 
-@shared(Question, Outputs)
+@shared(Question, Failing, Outputs)
 def simulate(
     question: Question,
+    failing: Failing,
     outputs: Outputs,
     *,
     design: Annotated[str, typer.Option(help="A design by name or file.")],
@@ -30,23 +34,26 @@ def simulate(
     in_depth: Annotated[
         bool, typer.Option("--depth", help="Show utilisation, batch sizes, memory and queues.")
     ] = False,
+    emit: Emit = None,
 ) -> None:
     """Simulate one cluster, judge it against every SLO, and look into it."""
     from provisioner.cli import output
 
+    manifests.check(emit)
     output.check(outputs, requests=requests, trace_events=trace_events)
     window = _window(trace_window)
     from rich.console import Group
 
     from provisioner.cli.console import note, progress
     from provisioner.cli.question import parse_cluster, prepare_one
+    from provisioner.cli.resilience import with_failures
     from provisioner.depth import request_rows
     from provisioner.report import answer, table, timeline
     from provisioner.report import depth as deep
     from provisioner.report.figures import choice
     from provisioner.report.sink import write
 
-    setting = prepare_one(question, design)
+    setting = with_failures(prepare_one(question, design), failing)
     parsed = parse_cluster(setting.designs[0], cluster)
     judge = setting.judge(parsed.design)
     with progress("simulating", quiet=question.quiet):
@@ -65,6 +72,7 @@ def simulate(
             timeline.to_json(judge.record(parsed), names, timeline.Window(*window), title),
             "--trace-events",
         )
+    manifests.write(emit, setting, evaluation, quiet=question.quiet)
     shown = table.of_evaluation(evaluation, title)
     output.hand_out(
         outputs,

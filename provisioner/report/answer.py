@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from provisioner.metrics import SloResult
+from provisioner.report import resilience
 from provisioner.search import Certificate, Evaluation, Plan
 from provisioner.search.rows import cluster, number, row, status_of
 
@@ -64,6 +65,7 @@ def judged(evaluation: Evaluation) -> dict[str, Any]:
             "backlog_growth": number(evaluation.growth),
             "unfinished": evaluation.unfinished,
         },
+        **resilience.data(evaluation),
     }
 
 
@@ -144,6 +146,12 @@ def miss(evaluation: Evaluation) -> str:
         return f"offered work is {evaluation.load:.2f} of what the cluster could do at best"
     if not evaluation.is_stable:
         return f"the backlog grows by {evaluation.growth:.0%} of the arrivals: a longer trace would be worse"
+    trouble = evaluation.worst_trouble
+    if trouble is not None and evaluation.binding.met:
+        return f"with {trouble}, {miss(trouble.evaluation)}"
+    if evaluation.share is not None and not evaluation.share.is_met:
+        target = f"less than {evaluation.share.asked.target:.6g}"
+        return f"the SLOs hold {resilience.of_share(evaluation.share)} of the time, {target}"
     limit = evaluation.binding.limit
     if evaluation.is_uncertain:
         return f"{limit.name} is {evaluation.binding.value:.3g} against a limit of {limit.limit:g}: too close to tell"

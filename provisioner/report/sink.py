@@ -1,10 +1,11 @@
-"""Where files are written: whole or not at all."""
+"""Where files and folders are written: whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from provisioner.errors import Fault, InputError
@@ -51,6 +52,48 @@ def write(path: Path, content: str | bytes | Iterable[str], field: str) -> None:
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+        raise InputError(Fault(problem=f"cannot be written: {error.strerror}", field=field, value=str(path))) from error
+
+
+def check_folder(path: Path, field: str) -> None:
+    """Fail before the work is done if a folder cannot be made, or has something in it.
+
+    Raises
+    ------
+    InputError
+        If there is a file of that name, or a folder that is not empty, or none that it could be made in.
+    """
+    if path.is_dir():
+        problem = "is not empty" if any(path.iterdir()) else None
+    elif os.path.lexists(path):
+        problem = "is a file"
+    else:
+        problem = None if path.parent.is_dir() else f"folder {path.parent} does not exist"
+    if problem is None and not os.access(path.parent, os.W_OK):
+        problem = "cannot be written"
+    if problem is not None:
+        allowed = "a folder that is empty, or a new one in a folder that exists"
+        raise InputError(Fault(problem=problem, field=field, value=str(path), allowed=allowed))
+
+
+def write_folder(path: Path, files: Mapping[str, str], field: str) -> None:
+    """Write a folder of files by way of a temporary one beside it, so that no half of it is ever seen.
+
+    Raises
+    ------
+    InputError
+        If the disk is full, or the folder is not empty or cannot be written to.
+    """
+    temporary = None
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=path.parent))
+        for name, content in files.items():
+            (temporary / name).write_text(content, encoding="utf-8")
+        temporary.chmod(0o777 & ~_umask())
+        temporary.replace(path)  # onto an empty folder, or nothing
+    except OSError as error:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
         raise InputError(Fault(problem=f"cannot be written: {error.strerror}", field=field, value=str(path))) from error
 
 

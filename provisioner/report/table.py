@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from provisioner.metrics import SloResult
+from provisioner.report import resilience
 from provisioner.report.answer import miss
 from provisioner.report.plain import plain, printable
 from provisioner.search import Certificate, Evaluation, Front, Plan
@@ -23,7 +24,7 @@ def of_plan(plan: Plan, title: str) -> RenderableType:
     if plan.best is None:
         return Text(f"No cluster: {printable(plan.reason or '')}")
     heading = title if plan.is_feasible else f"{title}: none passes; the nearest miss"
-    lines = [_proof(plan.certificate)]
+    lines = [*resilience.lines(plan.best), _proof(plan.certificate)]
     if plan.equally_good:
         lines.append(f"{plan.equally_good} more do as well, with less headroom.")
     if plan.confirmed is not None:
@@ -51,7 +52,8 @@ def _proof(certificate: Certificate) -> str:
 def of_evaluation(evaluation: Evaluation, title: str) -> RenderableType:
     """One cluster, its objectives and its verdict."""
     verdict = "every objective is met" if evaluation.is_feasible else miss(evaluation)
-    return Group(of_evaluations([evaluation], title), objectives(evaluation), Text(f"{verdict}."))
+    lines = [*resilience.lines(evaluation), f"{verdict}."]
+    return Group(of_evaluations([evaluation], title), objectives(evaluation), Text("\n".join(lines)))
 
 
 def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
@@ -82,7 +84,7 @@ def room(evaluation: Evaluation) -> str:
     """What is left of the limit that binds; nothing can be said of one that no request, or never all of them, reach."""
     if math.isnan(evaluation.binding.value):
         return "-"
-    return f"{evaluation.headroom:+.0%}" if math.isfinite(evaluation.headroom) else "never"
+    return f"{evaluation.own_headroom:+.0%}" if math.isfinite(evaluation.own_headroom) else "never"
 
 
 def of_front(front: Front, title: str) -> RenderableType:

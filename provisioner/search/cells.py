@@ -8,8 +8,10 @@ from typing import Any, Protocol, TypeVar
 
 from provisioner.domain.cluster import Cluster
 from provisioner.metrics import SloResult
+from provisioner.search.availability import Share
 from provisioner.search.evaluate import Judge
-from provisioner.search.evaluation import Evaluation
+from provisioner.search.evaluation import Evaluation, Trouble
+from provisioner.search.resilient import ResilientJudge
 
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result = TypeVar("Result")
@@ -115,7 +117,18 @@ def encode(evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation without its cluster and the limits, which are known beforehand."""
     data = {each.name: getattr(evaluation, each.name) for each in fields(evaluation)}
     del data["cluster"]
-    return data | {"results": [(result.value, result.ci95, result.verdict) for result in evaluation.results]}
+    share = evaluation.share
+    return data | {
+        "results": [(result.value, result.ci95, result.verdict) for result in evaluation.results],
+        "troubles": [_encoded(trouble) for trouble in evaluation.troubles],
+        "share": None if share is None else (share.lower, share.upper, share.states),
+    }
+
+
+def _encoded(trouble: Trouble) -> tuple[Any, ...]:
+    cluster = trouble.evaluation.cluster
+    counts = cluster.prompt_machines, cluster.token_machines
+    return trouble.lost, trouble.is_during, counts, encode(trouble.evaluation)
 
 
 def decode(data: Mapping[str, Any], judge: Judge, cluster: Cluster) -> Evaluation:
@@ -125,4 +138,10 @@ def decode(data: Mapping[str, Any], judge: Judge, cluster: Cluster) -> Evaluatio
         for limit, (value, ci95, verdict) in zip(judge.scenario.slo.objectives, data["results"], strict=True)
     )
     rest: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    return Evaluation(**rest | {"cluster": cluster, "results": results})
+    troubles = tuple(
+        Trouble(lost, is_during, decode(left, judge, judge.cluster(*counts)))
+        for lost, is_during, counts, left in data["troubles"]
+    )
+    asked = judge.availability if isinstance(judge, ResilientJudge) else None
+    share = None if asked is None or data["share"] is None else Share(asked, *data["share"])
+    return Evaluation(**rest | {"cluster": cluster, "results": results, "troubles": troubles, "share": share})

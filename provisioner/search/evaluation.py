@@ -11,12 +11,27 @@ import numpy as np
 from provisioner.domain.cluster import Cluster
 from provisioner.metrics import SloResult, binding
 from provisioner.perf.points import Origin
+from provisioner.search.availability import Share
 from provisioner.search.notebook import Tabular
 from provisioner.search.rows import row, status_of
 from provisioner.sim import Simulation
 
 STEADY_GROWTH = 0.05
 """A backlog that grows by more than this share of the arrivals is not one that a longer trace would forgive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A loss of machines, and what is known of the cluster with it."""
+
+    lost: str
+    """As `prompt=1,token=1`."""
+    is_during: bool
+    """Whether the machines fail in mid-run; otherwise they are gone from the start."""
+    evaluation: Evaluation
+
+    def __str__(self) -> str:
+        return f"{self.lost} {'lost in mid-run' if self.is_during else 'gone'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +59,10 @@ class Evaluation(Tabular):
     is_whole: bool = True
     """Whether the values are achieved; otherwise a simulation ended with the verdict: they are lower bounds, and of
     growth, unfinished requests, utilisation and warnings nothing is known."""
+    troubles: tuple[Trouble, ...] = ()
+    """What the cluster was tried with besides, where it must survive a loss of machines."""
+    share: Share | None = None
+    """The share of the time in which its objectives are met, where one is asked for."""
 
     @property
     def is_stable(self) -> bool:
@@ -52,13 +71,24 @@ class Evaluation(Tabular):
 
     @property
     def is_feasible(self) -> bool:
-        """Whether every objective is met and the cluster keeps up."""
-        return self.is_stable and all(result.verdict == "met" for result in self.results)
+        """Whether every objective is met and the cluster keeps up, in every trouble too and for long enough."""
+        return (
+            self.is_stable
+            and all(result.verdict == "met" for result in self.results)
+            and all(trouble.evaluation.is_feasible for trouble in self.troubles)
+            and (self.share is None or self.share.is_met)
+        )
 
     @property
     def is_uncertain(self) -> bool:
         """Whether nothing is missed, but something not decided."""
-        return self.is_stable and not self.is_feasible and all(result.verdict != "missed" for result in self.results)
+        return (
+            self.is_stable
+            and not self.is_feasible
+            and all(result.verdict != "missed" for result in self.results)
+            and all(each.evaluation.is_feasible or each.evaluation.is_uncertain for each in self.troubles)
+            and (self.share is None or self.share.is_met)
+        )
 
     @property
     def binding(self) -> SloResult:
@@ -67,9 +97,20 @@ class Evaluation(Tabular):
 
     @property
     def headroom(self) -> float:
-        """The least headroom of all objectives; never positive for a cluster that does not keep up."""
+        """The least headroom of all objectives, in every trouble too; never positive for one that does not keep up."""
+        return min([self.own_headroom, *(trouble.evaluation.headroom for trouble in self.troubles)])
+
+    @property
+    def own_headroom(self) -> float:
+        """The same with all its machines."""
         headroom = self.binding.headroom
         return headroom if self.is_stable else min(headroom, 0.0)
+
+    @property
+    def worst_trouble(self) -> Trouble | None:
+        """The trouble with the least headroom, if that is less than without any."""
+        worst = min(self.troubles, key=lambda trouble: trouble.evaluation.headroom, default=None)
+        return worst if worst is not None and worst.evaluation.headroom < self.own_headroom else None
 
     def rows(self) -> list[dict[str, Any]]:
         """The cluster alone."""

@@ -112,7 +112,13 @@ def why_none(judges: Sequence[Judge], closest: Evaluation | None, advice: str) -
     cluster = f"{closest.cluster.design.short} {closest.cluster.label}"
     if not closest.is_stable:
         return f"no cluster keeps up with the work; {cluster} comes nearest: {advice}"
+    trouble = closest.worst_trouble
+    if closest.share is not None and not closest.share.is_met and (trouble is None or trouble.evaluation.is_feasible):
+        held = f"{closest.share.upper:.6g} of the time at most, less than {closest.share.asked.target:.6g}"
+        return f"the SLOs of {cluster}, which comes nearest, hold {held}: {advice}"
     missed = closest.binding
+    if trouble is not None:
+        cluster, missed = f"{cluster} with {trouble}", trouble.evaluation.binding
     miss = f"{missed.value:.3g} against {missed.limit.limit:g}"
     return f"{missed.limit.name} binds: {cluster} comes nearest with {miss}: {advice}"
 

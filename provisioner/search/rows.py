@@ -41,7 +41,7 @@ def row(evaluation: Evaluation) -> dict[str, Any]:
         **{name: number(result.value) for name, result in named.items()},
         **{f"{name}_limit": result.limit.limit for name, result in named.items()},
         "binding_slo": evaluation.binding.limit.name,
-        "headroom": number(evaluation.headroom),
+        "headroom": number(evaluation.own_headroom),
     }
 
 

@@ -301,3 +301,26 @@ def test_bad_cases(provision: Provision, folder: Path, text: str, options: tuple
     run = provision("fleet", written(folder, text), *QUICK, *options)
     assert run.code == 2
     assert said in run.err
+
+
+def test_spares_are_fewer_where_services_share_them(provision: Provision, folder: Path) -> None:
+    """Two services on A100 machines alone: what both need of their own, they need once together."""
+    services = "\n".join(f"  - {{name: s{n}, target_rps: {10 + n}, designs: [AA]}}" for n in range(2))
+    file = written(folder, f"minimize: cost\nservices:\n{services}\n")
+    found = provision("fleet", file, *QUICK, "--spares", "1", "--json").answer
+    spares = found["spares"]
+    assert spares["machines_lost"] == found["inputs"]["spares"] == 1
+    assert spares["shared"].get("dgx-a100", 0) <= 1
+    assert spares["each_its_own"].get("dgx-a100", 0) <= 2
+    assert spares["shared_usd_per_h"] == pytest.approx(17.68 * spares["shared"].get("dgx-a100", 0))
+    for each in found["services"]:
+        counts = (each["cluster"]["prompt_machines"], each["cluster"]["token_machines"])
+        asked = ("simulate", "--design", "AA", "--target-rps", str(each["target_rps"]), *QUICK[:4], "--json")
+        fewer = [(counts[0] - 1, counts[1]), (counts[0], counts[1] - 1)]
+        each["slack"] = all(provision(*asked, "--cluster", f"{p},{t}").code == 0 for p, t in fewer)
+    needing = sum(not each["slack"] for each in found["services"])
+    assert spares["each_its_own"].get("dgx-a100", 0) == needing
+    assert spares["shared"].get("dgx-a100", 0) == min(needing, 1)
+    assert "as spares for all" in provision("fleet", file, *QUICK, "--spares", "1").out
+    assert provision("fleet", file, *QUICK, "--spares", "9").code == 2
+    assert "does not go with" in provision("fleet", file, *QUICK, "--spares", "1", "--by-hour").err

@@ -50,7 +50,7 @@ class FailingSimulator(Simulator):
             self.arrive(what)
             if what in self.inside:
                 self.routed.add(what.number)
-        else:
+        elif not self.rules.max_requests_per_machine or self.restarts[what.number]:
             self.outside.append(what)
 
     def change(self, changes: list[tuple[Machine, str]]) -> None:
