@@ -87,7 +87,7 @@ def _is_under_way(world: World, number: int) -> bool:
 
 @jit
 def _is_outside(world: World, number: int, now: float) -> bool:
-    """Whether a request has found no machine at all when it arrived, or when it restarted; not if it was turned away."""
+    """Whether a request found no machine at all when it arrived or restarted, and was not turned away."""
     request = world.requests[number]
     was_let_in = world.rules.max_requests_per_machine == 0 or request.restarts > 0
     return request.prompt_machine < 0 and request.arrival_s < now and was_let_in
