@@ -55,6 +55,7 @@ def emitted(target: str, of: Cluster, model: str = "bloom-176b") -> dict[str, li
     """Every document of every manifest, read back."""
     written = files(target, Deployment.of(of, model, "A plan."))
     assert "README.md" in written
+    assert not any("&id" in text for text in written.values())
     return {name: list(YAML(typ="safe").load_all(text)) for name, text in written.items() if name.endswith(".yaml")}
 
 

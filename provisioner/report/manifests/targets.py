@@ -67,6 +67,7 @@ def files(target: str, deployment: Deployment) -> dict[str, str]:
 def _yaml(documents: list[dict[str, Any]]) -> str:
     yaml = YAML(typ="safe")
     yaml.default_flow_style = False
+    yaml.representer.ignore_aliases = lambda _: True
     yaml.allow_unicode = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     text = io.StringIO()
