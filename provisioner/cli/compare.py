@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from provisioner.cli.optimize import Goal, Maximize, Minimize
-from provisioner.cli.options import Failing, Outputs, Question, Search, shared
+from provisioner.cli.options import Designs, Failing, Outputs, Question, Search, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -26,19 +26,21 @@ def compare(
     failing: Failing,
     outputs: Outputs,
     *,
-    design: Annotated[
-        list[str] | None, typer.Option(help="A design by name or file; repeatable.", show_default="all")
-    ] = None,
+    design: Designs = None,
     cluster: Annotated[
         list[str] | None, typer.Option(help="A given cluster, one for each --design.", metavar="P,T")
     ] = None,
     minimize: Minimize = None,
     maximize: Maximize = None,
     baseline: Annotated[
-        str | None, typer.Option(help="The design that columns are relative to.", show_default=DEFAULT_BASELINE)
+        str | None,
+        typer.Option(help="The design that columns are relative to.", show_default=DEFAULT_BASELINE, metavar="NAME"),
     ] = None,
 ) -> None:
-    """Compare designs: the best cluster of each for one goal, or one given cluster each."""
+    """Compare designs: the best cluster of each, or a given one.
+
+    Everything is also given relative to a baseline, and the best of each column is marked.
+    """
     from provisioner.cli import output
     from provisioner.cli.console import note
     from provisioner.cli.question import check_affordable, prepare

@@ -6,23 +6,26 @@ from typing import Annotated
 
 import typer
 
-from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.cli.options import Crew, Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
 EXAMPLE = "Example: provision curve --design HH --cluster 27,3 --rps 30:100:10"
 
 
-@shared(Question, Search, Outputs)
+@shared(Question, Crew, Outputs)
 def curve(
     question: Question,
-    search: Search,
+    asked: Crew,
     outputs: Outputs,
     *,
-    design: Annotated[list[str], typer.Option(help="A design by name or file; repeatable.")],
+    design: Annotated[list[str], typer.Option(help="A design by name or file; repeatable.", metavar="NAME")],
     cluster: Annotated[list[str], typer.Option(help="A cluster, one for each --design.", metavar="P,T")],
     rps: Annotated[str, typer.Option(help="Rates.", metavar="A:B[:STEP]")],
 ) -> None:
-    """Simulate clusters over a range of rates, each with the same requests at every rate."""
+    """Simulate clusters over a range of rates.
+
+    Each has the same requests at every rate.
+    """
     from dataclasses import replace
 
     from rich.console import Group
@@ -52,7 +55,7 @@ def curve(
     clusters = [parse_cluster(by_name[name], text) for name, text in zip(design, cluster, strict=True)]
     judges = {(name, rate): setting.judge(by_name[name]).at_rate(rate) for name in design for rate in rates}
     cells = [Cell(judges[name, rate], each) for name, each in zip(design, clusters, strict=True) for rate in rates]
-    with crew(search, quiet=question.quiet, total=len(cells)) as workers:
+    with crew(asked, quiet=question.quiet, total=len(cells)) as workers:
         found = workers.map(EVALUATE_WHOLE, cells)
     title = f"{' + '.join(question.workload)} against load"
     output.hand_out(

@@ -49,7 +49,10 @@ def fleet(
         Path | None, typer.Option(help="JSON instead of the table, or into a file.", metavar="[FILE]")
     ] = None,
 ) -> None:
-    """Plan a fleet: which cluster each of several services gets under shared limits, and what the limits cost."""
+    """Plan clusters for many services under shared limits.
+
+    Which cluster each gets, and what the limits cost.
+    """
     from rich.console import Group
 
     from provisioner.cli import cover, output, services

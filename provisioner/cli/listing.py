@@ -19,7 +19,10 @@ def show(
     *,
     kind: Annotated[str | None, typer.Argument(help="Only one kind.", metavar="|".join(KINDS))] = None,
 ) -> None:
-    """List what can be named: your own folders first, then what is shipped."""
+    """List what can be named.
+
+    Your own folders come first, then what is shipped.
+    """
     from provisioner.cli.console import answers
     from provisioner.cli.question import open_catalog
     from provisioner.report.plain import printable

@@ -58,7 +58,13 @@ def _version(*, wanted: bool) -> None:
 def _provision(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=lambda wanted: _version(wanted=wanted),
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Find the cluster that serves an LLM within its latency SLOs for the least, and prove that nothing less does.

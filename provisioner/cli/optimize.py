@@ -19,7 +19,7 @@ EXAMPLE = """Examples: provision --design HA --target-rps 70 --minimize cost;
 provision --design HH --maximize throughput --budget-power 440;
 provision --design HA --target-rps 70 --minimize cost --survive machines=1 --emit k8s manifests"""
 
-Design = Annotated[list[str], typer.Option(help="A design by name or file; repeatable; or all.")]
+Design = Annotated[list[str], typer.Option(help="A design by name or file; repeatable; or all.", metavar="NAME")]
 Minimize = Annotated[str | None, typer.Option(help="What to spend least of.", metavar="cost|power|machines")]
 Maximize = Annotated[str | None, typer.Option(help="What to get most of, within budgets.", metavar="throughput")]
 
@@ -36,7 +36,10 @@ def optimize(
     maximize: Maximize = None,
     emit: Emit = None,
 ) -> None:
-    """Find the cluster that meets every SLO: at a target rate for the least, or at the highest rate within a budget."""
+    """Find the least cluster for a rate, or the most for a budget.
+
+    It meets every SLO, and the answer says why nothing less does.
+    """
     from provisioner.cli import output
 
     manifests.check(emit)

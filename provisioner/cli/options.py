@@ -19,6 +19,11 @@ import typer
 if TYPE_CHECKING:
     from provisioner.traces import Reading
 
+OneDesign = Annotated[str, typer.Option(help="A design by name or file.", metavar="NAME")]
+OneCluster = Annotated[str, typer.Option(help="Machines: 27,3 or, for mixed ones, 40.", metavar="P,T")]
+Designs = Annotated[
+    list[str] | None, typer.Option(help="A design by name or file; repeatable.", metavar="NAME", show_default="all")
+]
 STDOUT = Path("-")
 """`--json` without a file: the answer goes to standard output."""
 TYPED: ContextVar[tuple[str, ...]] = ContextVar("TYPED", default=())
@@ -41,7 +46,7 @@ class Inputs(Loudness):
         list[str] | None,
         typer.Option(help="Override one field, as machines.dgx-h100.cost_usd_per_h=24.", metavar="PATH=VALUE"),
     ] = None
-    preset: Annotated[str | None, typer.Option(help="A named set of defaults, as splitwisesim.")] = None
+    preset: Annotated[str | None, typer.Option(help="A named set of defaults, as splitwisesim.", metavar="NAME")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,22 +115,26 @@ class Traffic(Files, Inputs):
         float | None,
         typer.Option(help="Seconds of arrivals.", metavar="S", show_default="120; a file's own length"),
     ] = None
-    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0
+    seed: Annotated[int, typer.Option(help="Fixes everything random.", metavar="N", min=0)] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question(Traffic):
     """What is served, how much of it, and how it is judged."""
 
-    model: Annotated[str, typer.Option(help="A model of the catalog, or a Hugging Face config.json.")] = "bloom-176b"
-    slo: Annotated[str | None, typer.Option(help="An SLO set, by name or file.", show_default="splitwise")] = None
-    profile: Annotated[str | None, typer.Option(help="A profile set, by name or file.", show_default="splitwise")] = (
-        None
-    )
+    model: Annotated[
+        str, typer.Option(help="A model of the catalog, or a Hugging Face config.json.", metavar="NAME|FILE")
+    ] = "bloom-176b"
+    slo: Annotated[
+        str | None, typer.Option(help="An SLO set, by name or file.", metavar="NAME|FILE", show_default="splitwise")
+    ] = None
+    profile: Annotated[
+        str | None, typer.Option(help="A profile set, by name or file.", metavar="NAME|FILE", show_default="splitwise")
+    ] = None
     choose_cap: Annotated[
         bool, typer.Option("--choose-cap", help="Try every pool at every power cap level that the profile has.")
     ] = False
-    replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000)] = 5
+    replications: Annotated[int, typer.Option(help="Independent seeds.", metavar="N", min=1, max=10_000)] = 5
     confidence: Annotated[
         float | None,
         typer.Option(
@@ -134,7 +143,9 @@ class Question(Traffic):
             show_default="judge by means",
         ),
     ] = None
-    max_replications: Annotated[int, typer.Option(help="Replications at most, with --confidence.", min=2)] = 30
+    max_replications: Annotated[
+        int, typer.Option(help="Replications at most, with --confidence.", metavar="N", min=2)
+    ] = 30
     warmup: Annotated[float, typer.Option(help="First seconds whose requests do not count.", metavar="S", min=0)] = 0.0
 
 
@@ -185,15 +196,14 @@ class Outputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
-    """How far a search goes."""
+class Crew:
+    """Who simulates, and where the results are kept."""
 
-    budget_cost: Annotated[float | None, typer.Option(help="At most so much an hour.", metavar="USD/h")] = None
-    budget_power: Annotated[float | None, typer.Option(help="At most so much power.", metavar="kW")] = None
-    budget_machines: Annotated[int | None, typer.Option(help="At most so many machines.", metavar="N")] = None
-    max_machines: Annotated[int, typer.Option(help="Largest cluster considered.", min=1, max=2000)] = 200
     jobs: Annotated[
-        int | None, typer.Option(help="Threads or processes that simulate.", min=1, max=1024, show_default="all cores")
+        int | None,
+        typer.Option(
+            help="Threads or processes that simulate.", metavar="N", min=1, max=1024, show_default="all cores"
+        ),
     ] = None
     backend: Annotated[str, typer.Option(help="Where to simulate.", metavar="threads|processes|dask|ray")] = "threads"
     address: Annotated[
@@ -203,6 +213,16 @@ class Search:
         Path | None, typer.Option(help="Keep results as they come, in an SQLite file.", metavar="FILE")
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with --results where a run ended.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(Crew):
+    """How far a search goes."""
+
+    budget_cost: Annotated[float | None, typer.Option(help="At most so much an hour.", metavar="USD/h")] = None
+    budget_power: Annotated[float | None, typer.Option(help="At most so much power.", metavar="kW")] = None
+    budget_machines: Annotated[int | None, typer.Option(help="At most so many machines.", metavar="N")] = None
+    max_machines: Annotated[int, typer.Option(help="Largest cluster considered.", metavar="N", min=1, max=2000)] = 200
 
 
 def shared(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from provisioner.cli.options import Inputs, Outputs, Question, Search, shared
+from provisioner.cli.options import Crew, Inputs, Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def paper(
         ),
     ] = "both",
     workload: Annotated[
-        list[str] | None, typer.Option(help="coding or conversation; repeatable.", show_default="both")
+        list[str] | None, typer.Option(help="coding or conversation; repeatable.", show_default="both", metavar="NAME")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Published clusters only, half a minute: no search but figure 12's.")
@@ -40,13 +40,16 @@ def paper(
     duration: Annotated[
         float | None, typer.Option(help="Seconds of arrivals.", metavar="S", show_default="120; 60 with --quick", min=1)
     ] = None,
-    replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=1000)] = 1,
-    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0,
+    replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=1000, metavar="N")] = 1,
+    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0, metavar="N")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(help="Threads that simulate.", min=1, max=1024, show_default="all cores")
+        int | None, typer.Option(help="Threads that simulate.", min=1, max=1024, show_default="all cores", metavar="N")
     ] = None,
 ) -> None:
-    """Reproduce the Splitwise paper's evaluation: its figures 12, 16 and 18 to 20, and its claims beside ours."""
+    """Reproduce the Splitwise paper's evaluation.
+
+    Its figures 12, 16 and 18 to 20, and its claims beside ours.
+    """
     from provisioner.cli import output
 
     output.check(outputs)
@@ -71,7 +74,7 @@ def paper(
     total = steps(worlds, workloads, quick=quick)
     with (
         progress("reproducing the paper", quiet=inputs.quiet, total=total) as advance,
-        Workers(cores(Search(jobs=jobs)), advance) as workers,
+        Workers(cores(Crew(jobs=jobs)), advance) as workers,
     ):
         findings = study(worlds, workloads, workers, quick=quick)
     evaluated = report.Evaluated(findings=findings, comparisons=compared(findings, workloads), workloads=workloads)

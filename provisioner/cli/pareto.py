@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.cli.options import Designs, Outputs, Question, Search, shared
 from provisioner.errors import Fault, InputError
 
 EXAMPLE = """Examples: provision pareto --target-rps 70 --csv front.csv;
@@ -19,11 +17,12 @@ def pareto(
     search: Search,
     outputs: Outputs,
     *,
-    design: Annotated[
-        list[str] | None, typer.Option(help="A design by name or file; repeatable.", show_default="all")
-    ] = None,
+    design: Designs = None,
 ) -> None:
-    """Find the non-dominated clusters: (cost, power, machines) at a rate, or (throughput, cost, power) in a budget."""
+    """Find the clusters than which none is better in everything.
+
+    In cost, power and machines at a rate, or in throughput, cost and power within a budget.
+    """
     from dataclasses import replace
 
     from provisioner.cli import output

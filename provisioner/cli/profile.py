@@ -11,9 +11,7 @@ from provisioner.cli import profile_make
 from provisioner.cli.options import Inputs, Outputs, shared
 from provisioner.errors import Fault, InputError
 
-app = typer.Typer(
-    help="Performance models: import measurements, fit them, validate the fit, show the knots.", no_args_is_help=True
-)
+app = typer.Typer(help="Performance models: import, fit, validate, show.", no_args_is_help=True)
 app.command("import", epilog=profile_make.IMPORT_EXAMPLE)(profile_make.import_results)
 app.command("import-aic", epilog=profile_make.AIC_EXAMPLE)(profile_make.import_aic)
 app.command("estimate", epilog=profile_make.ESTIMATE_EXAMPLE)(profile_make.estimate)
@@ -28,9 +26,12 @@ def show(
     outputs: Outputs,
     *,
     name: Annotated[str, typer.Argument(help="MODEL/MACHINE, or MODEL/MACHINE/tp4 for another tensor parallelism.")],
-    profile: Annotated[str, typer.Option(help="A profile set, by name or file.")] = DEFAULT_SET,
+    profile: Annotated[str, typer.Option(help="A profile set, by name or file.", metavar="NAME")] = DEFAULT_SET,
 ) -> None:
-    """Print the knots that the simulator uses for one model on one machine."""
+    """Print the knots of one model on one machine.
+
+    They are what the simulator uses.
+    """
     from provisioner.cli import output
     from provisioner.cli.question import open_catalog, read_profile_set
     from provisioner.report import profile as shown
@@ -58,10 +59,13 @@ def validate(
     measurements: Annotated[
         str, typer.Argument(help="A CSV file of measured points, or the name of a profile set made of them.")
     ] = DEFAULT_SET,
-    splits: Annotated[int, typer.Option(help="Seeded 80:20 splits.", min=1, max=10_000)] = 50,
-    seed: Annotated[int, typer.Option(help="Fixes the splits.", min=0)] = 0,
+    splits: Annotated[int, typer.Option(help="Seeded 80:20 splits.", min=1, max=10_000, metavar="N")] = 50,
+    seed: Annotated[int, typer.Option(help="Fixes the splits.", min=0, metavar="N")] = 0,
 ) -> None:
-    """Print the mean absolute percentage error on held-out rows, and name cells and ranges not to be relied on."""
+    """Print how far a profile is off on held-out rows.
+
+    As mean absolute percentage errors; cells and ranges not to be relied on are named.
+    """
     from provisioner.cli import output
     from provisioner.cli.console import note, progress
     from provisioner.perf import read_points, validate
@@ -104,7 +108,10 @@ def fit_profile(
         Path | None, typer.Option("--out", "-o", help="Write the fitted knots there, as JSON.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Fit the performance models; measured against fitted times go to --csv."""
+    """Fit the performance models.
+
+    Measured against fitted times go to --csv.
+    """
     from provisioner.cli import output
     from provisioner.cli.console import note
     from provisioner.perf import fit, read_points

@@ -21,9 +21,9 @@ MAX_BATCH = 1_000_000
 GOOD_FIT = 0.02
 """A mean error of the fit above this is worth a remark."""
 
-Model = Annotated[str | None, typer.Option(help="The model's name in your catalog, or its file.")]
-Machine = Annotated[str | None, typer.Option(help="The machine's name in your catalog.")]
-Parallel = Annotated[int | None, typer.Option("--tp", help="Tensor parallelism.", min=1, max=MAX_PARALLEL)]
+Model = Annotated[str | None, typer.Option(help="The model's name in your catalog, or its file.", metavar="NAME")]
+Machine = Annotated[str | None, typer.Option(help="The machine's name in your catalog.", metavar="NAME")]
+Parallel = Annotated[int | None, typer.Option("--tp", help="Tensor parallelism.", min=1, max=MAX_PARALLEL, metavar="N")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the profile's CSV there.", metavar="FILE")]
 Append = Annotated[bool, typer.Option("--append", help="Keep the other profiles that --out holds.")]
 
@@ -57,7 +57,10 @@ def import_results(
     out: Out = None,
     append: Append = False,
 ) -> None:
-    """Read vLLM, SGLang, GuideLLM, AIPerf, inference-perf, LLMPerf, InferenceX results or plain CSV into a profile."""
+    """Make a profile of benchmark results.
+
+    Of vLLM, SGLang, GuideLLM, AIPerf, inference-perf, LLMPerf, InferenceX, or plain CSV.
+    """
     from provisioner.cli import output
     from provisioner.cli.question import Faults
     from provisioner.perf.results import read_results, to_points
@@ -83,17 +86,26 @@ def import_aic(
     inputs: Inputs,
     outputs: Outputs,
     *,
-    aic_model: Annotated[str | None, typer.Option(help="The model, as AIConfigurator names it.")] = None,
-    system: Annotated[str | None, typer.Option(help="The hardware, as AIConfigurator names it: h100_sxm.")] = None,
+    aic_model: Annotated[
+        str | None, typer.Option(help="The model, as AIConfigurator names it.", metavar="NAME")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="The hardware, as AIConfigurator names it: h100_sxm.", metavar="NAME")
+    ] = None,
     backend: Annotated[str, typer.Option(help="The engine.", metavar="vllm|trtllm|sglang")] = "vllm",
-    expert_parallel: Annotated[int, typer.Option(help="Of --tp, for an MoE.", min=1, max=MAX_PARALLEL)] = 1,
+    expert_parallel: Annotated[
+        int, typer.Option(help="Of --tp, for an MoE.", min=1, max=MAX_PARALLEL, metavar="N")
+    ] = 1,
     model: Model = None,
     machine: Machine = None,
     tp: Parallel = None,
     out: Out = None,
     append: Append = False,
 ) -> None:
-    """Sample NVIDIA's AIConfigurator on a grid, once: a profile for any of its models and systems."""
+    """Make a profile of NVIDIA's AIConfigurator.
+
+    Sampled on a grid, once, for any of its models and systems.
+    """
     from provisioner.cli import output
     from provisioner.cli.question import Faults
     from provisioner.perf import aic
@@ -117,15 +129,24 @@ def estimate(
     inputs: Inputs,
     outputs: Outputs,
     *,
-    model: Annotated[str | None, typer.Option(help="A model of the catalog, or a Hugging Face config.json.")] = None,
-    machine: Annotated[str | None, typer.Option(help="A machine of the catalog.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A model of the catalog, or a Hugging Face config.json.", metavar="NAME")
+    ] = None,
+    machine: Annotated[str | None, typer.Option(help="A machine of the catalog.", metavar="NAME")] = None,
     tp: Parallel = None,
-    compute: Annotated[float, typer.Option(help="Share of peak FLOPs that is reached.", min=0.01, max=1)] = 0.6,
-    memory: Annotated[float, typer.Option(help="Share of memory bandwidth that is reached.", min=0.01, max=1)] = 0.8,
+    compute: Annotated[
+        float, typer.Option(help="Share of peak FLOPs that is reached.", min=0.01, max=1, metavar="X")
+    ] = 0.6,
+    memory: Annotated[
+        float, typer.Option(help="Share of memory bandwidth that is reached.", min=0.01, max=1, metavar="X")
+    ] = 0.8,
     out: Out = None,
     append: Append = False,
 ) -> None:
-    """Estimate a profile by a roofline where nothing was measured; every answer from it says that it is an estimate."""
+    """Estimate a profile where nothing was measured.
+
+    By a roofline; every answer from it says that it is an estimate.
+    """
     from provisioner.cli import output
     from provisioner.cli.question import Faults, open_catalog
     from provisioner.perf.roofline import Roofline, Shares

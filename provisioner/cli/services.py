@@ -39,8 +39,8 @@ class Judging(Inputs):
         float | None,
         typer.Option(help="Seconds of arrivals.", metavar="S", show_default="120; a file's own length"),
     ] = None
-    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0)] = 0
-    replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000)] = 5
+    seed: Annotated[int, typer.Option(help="Fixes everything random.", min=0, metavar="N")] = 0
+    replications: Annotated[int, typer.Option(help="Independent seeds.", min=1, max=10_000, metavar="N")] = 5
     confidence: Annotated[
         float | None,
         typer.Option(help="Judge by intervals at this confidence.", metavar="P", show_default="judge by means"),
@@ -48,9 +48,12 @@ class Judging(Inputs):
     choose_cap: Annotated[
         bool, typer.Option("--choose-cap", help="Try every pool at every power cap level that the profile has.")
     ] = False
-    max_machines: Annotated[int, typer.Option(help="Largest cluster of one service.", min=1, max=2000)] = 200
+    max_machines: Annotated[int, typer.Option(help="Largest cluster of one service.", min=1, max=2000, metavar="N")] = (
+        200
+    )
     jobs: Annotated[
-        int | None, typer.Option(help="Threads that simulate and solve.", min=1, max=1024, show_default="all cores")
+        int | None,
+        typer.Option(help="Threads that simulate and solve.", min=1, max=1024, show_default="all cores", metavar="N"),
     ] = None
 
 

@@ -9,7 +9,7 @@ import typer
 
 from provisioner.cli import emit as manifests
 from provisioner.cli.emit import Emit
-from provisioner.cli.options import Failing, Outputs, Question, shared
+from provisioner.cli.options import Failing, OneCluster, OneDesign, Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
 EXAMPLE = """Examples: provision simulate --design HH --cluster 27,3 --target-rps 70 --depth;
@@ -22,8 +22,8 @@ def simulate(
     failing: Failing,
     outputs: Outputs,
     *,
-    design: Annotated[str, typer.Option(help="A design by name or file.")],
-    cluster: Annotated[str, typer.Option(help="Machines: 27,3 or, for mixed ones, 40.", metavar="P,T")],
+    design: OneDesign,
+    cluster: OneCluster,
     requests: Annotated[
         Path | None, typer.Option(help="Write a CSV of every request of the first replication.", metavar="FILE")
     ] = None,
@@ -36,7 +36,10 @@ def simulate(
     ] = False,
     emit: Emit = None,
 ) -> None:
-    """Simulate one cluster, judge it against every SLO, and look into it."""
+    """Simulate one cluster, and look into it.
+
+    It is judged against every SLO.
+    """
     from provisioner.cli import output
 
     manifests.check(emit)

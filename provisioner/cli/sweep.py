@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from provisioner.cli.options import Outputs, Question, Search, shared
+from provisioner.cli.options import Crew, OneDesign, Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
 EXAMPLE = """Examples: provision sweep --design HH --target-rps 70 --prompt 16:39 --token 1:12 --csv grid.csv;
@@ -15,27 +15,28 @@ provision sweep --design HH --target-rps 70 --prompt 1:200 --token 1:100 --backe
 MOST_CELLS = 100_000
 
 
-@shared(Question, Search, Outputs)
+@shared(Question, Crew, Outputs)
 def sweep(
     question: Question,
-    search: Search,
+    asked: Crew,
     outputs: Outputs,
     *,
-    design: Annotated[str, typer.Option(help="A design by name or file.")],
+    design: OneDesign,
     prompt: Annotated[str, typer.Option(help="Counts of prompt machines, or of mixed ones.", metavar="A:B[:STEP]")],
     token: Annotated[str | None, typer.Option(help="Counts of token machines.", metavar="A:B[:STEP]")] = None,
 ) -> None:
-    """Simulate every cluster of a grid. A cell that misses for certain is not simulated in further replications."""
+    """Simulate every cluster of a grid.
+
+    A cell that misses for certain is not simulated in further replications.
+    """
     from provisioner.cli import output, ranges
     from provisioner.cli.crew import crew
-    from provisioner.cli.question import parse_budget, prepare_one
+    from provisioner.cli.question import prepare_one
     from provisioner.report import answer, grid
     from provisioner.report.figures import choice
     from provisioner.search import EVALUATE, Cell
 
     output.check(outputs)
-    if parse_budget(search) is not None:
-        raise InputError(Fault(problem="a sweep has no budget", field="--budget", allowed="--prompt and --token"))
     setting = prepare_one(question, design)
     judge = setting.judges[0]
     prompts = ranges.parse_counts(prompt, "--prompt")
@@ -46,7 +47,7 @@ def sweep(
     if len(prompts) * len(tokens) > MOST_CELLS:
         raise InputError(Fault(problem="too many cells", field="--prompt", allowed=f"at most {MOST_CELLS:,}"))
     cells = [Cell(judge, judge.cluster(p, t)) for p in prompts for t in tokens]
-    with crew(search, quiet=question.quiet, total=len(cells)) as workers:
+    with crew(asked, quiet=question.quiet, total=len(cells)) as workers:
         found = workers.map(EVALUATE, cells)
     title = f"{judge.design.name}, {setting.title}"
     feasible = any(evaluation.is_feasible for evaluation in found)

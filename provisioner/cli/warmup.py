@@ -24,7 +24,10 @@ def warmup(
         bool, typer.Option("--all-users", help="Keep it where every user of this machine finds it.")
     ] = False,
 ) -> None:
-    """Compile the simulator, try it on a case worked out by hand, and say where it is kept and how long that took."""
+    """Compile the simulator, so that no later run has to.
+
+    It is tried on a case worked out by hand; where it is kept, and how long that took, is said.
+    """
     from provisioner.cli.console import answers, working
     from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled, kept_in
 

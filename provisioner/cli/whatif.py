@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from provisioner.cli import durations
-from provisioner.cli.options import Outputs, Question, shared
+from provisioner.cli.options import OneCluster, OneDesign, Outputs, Question, shared
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def whatif(
     question: Question,
     outputs: Outputs,
     *,
-    design: Annotated[str, typer.Option(help="A design by name or file.")],
-    cluster: Annotated[str, typer.Option(help="Machines: 27,3 or, for mixed ones, 40.", metavar="P,T")],
+    design: OneDesign,
+    cluster: OneCluster,
     fail: Annotated[
         str | None, typer.Option(help="Machines lost; requests on them restart.", metavar="prompt=1,token=1")
     ] = None,
@@ -47,16 +47,19 @@ def whatif(
     scale_prompt: Annotated[float, typer.Option(help="Prompts so many times as long.", metavar="FACTOR")] = 1.0,
     scale_output: Annotated[float, typer.Option(help="Outputs so many times as long.", metavar="FACTOR")] = 1.0,
     before_workload: Annotated[
-        list[str] | None, typer.Option(help="The workload before the change.", show_default="the same")
+        list[str] | None, typer.Option(help="The workload before the change.", show_default="the same", metavar="NAME")
     ] = None,
     before_model: Annotated[
-        str | None, typer.Option(help="The model before the change.", show_default="the same")
+        str | None, typer.Option(help="The model before the change.", show_default="the same", metavar="NAME")
     ] = None,
     before_rps: Annotated[
         float | None, typer.Option(help="The rate before the change.", metavar="RPS", show_default="the same")
     ] = None,
 ) -> None:
-    """Judge a cluster after a change, beside what it was before: a workload, model or rate, failures, `--set`."""
+    """Judge a cluster before and after a change.
+
+    Of workload, model or rate, by failures, or of anything with --set.
+    """
     from provisioner.cli import output
     from provisioner.cli.console import note, progress
     from provisioner.cli.question import parse_cluster, prepare_one, resolve

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Traces: describe a file, convert it, or make one.", no_args_is_help=True)
 
-FileArgument = Annotated[Path, typer.Argument(help="A trace file of any known kind, or a pipe.")]
+FileArgument = Annotated[Path, typer.Argument(help="A trace file of any known kind, or a pipe.", metavar="FILE")]
 Out = Annotated[Path, typer.Option(help="Write the trace: arrival_s,prompt_tokens,output_tokens.", metavar="FILE.csv")]
 
 BYTES_A_STEP = 1_000_000
@@ -27,7 +27,10 @@ BYTES_A_STEP = 1_000_000
 @app.command("describe", epilog="Example: provision workload describe trace.jsonl --time-unit ms")
 @shared(Files, Outputs)
 def describe(files: Files, outputs: Outputs, *, file: FileArgument) -> None:
-    """Say what a trace file holds: rows left out, rate, burstiness, lengths, clock resets, ties, caps."""
+    """Say what a trace file holds.
+
+    Rows left out, rate, burstiness, lengths, clock resets, ties, caps.
+    """
     from provisioner.cli import output
     from provisioner.report import trace as report
     from provisioner.report.answer import table_csv
@@ -60,7 +63,10 @@ def import_(
         typer.Option(help="Scale time to this rate; bursts stay as they are.", metavar="RPS", show_default="its own"),
     ] = None,
 ) -> None:
-    """Convert a trace file of any known kind into the plain one, from its first request on."""
+    """Convert a trace file into the plain kind.
+
+    From any known kind, from its first request on.
+    """
     from provisioner.cli import output
     from provisioner.traces import read_recording
 
@@ -79,7 +85,10 @@ def import_(
 )
 @shared(Traffic, Outputs)
 def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
-    """Make a trace: lengths of a workload, a mix or a file, arrivals from a process, everything from one seed."""
+    """Make a trace.
+
+    Lengths of a workload, a mix or a file, arrivals from a process, everything from one seed.
+    """
     from provisioner.cli import output, workload
     from provisioner.cli.console import note
     from provisioner.cli.question import open_catalog

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,11 +50,18 @@ def test_help_has_an_example_of_this_command(provision: Provision, command: tupl
 def test_every_option_is_explained(provision: Provision, command: tuple[str, ...]) -> None:
     text = provision(*command, "--help").out
     assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"^ +--.* <", text, re.MULTILINE), "a value has a name of the user's, not of a type"
     lines = text[: text.rindex("Example")].splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         words = line.split()
         if words and words[0].startswith("--") and len(line.rstrip()) < 35 and words[0] != "--version":
             assert following.startswith(" " * 20), line
+
+
+@pytest.mark.parametrize("command", [(), ("profile",), ("workload",)], ids=["provision", "profile", "workload"])
+def test_every_command_is_said_in_a_line(provision: Provision, command: tuple[str, ...]) -> None:
+    listed = provision(*command, "--help").out.split("Commands:")[1]
+    assert "..." not in listed
 
 
 @pytest.mark.parametrize("command", [(), ("optimize",), ("simulate",), ("profile", "show")], ids=" ".join)
