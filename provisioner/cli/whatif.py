@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from provisioner.search.outages import Outages
 
 EXAMPLE = """Examples: provision whatif --design HH --cluster 27,5 --target-rps 70 --fail token=1 --repair 30s;
-provision whatif --design HH --cluster 27,5 --target-rps 70 --workload coding:0.7 --workload conversation:0.3"""
+provision whatif --design HH --cluster 27,5 --target-rps 70 --workload conversation --before-workload coding"""
 
 
 @shared(Question, Outputs)
@@ -88,6 +88,15 @@ def whatif(
         found = (_evaluated(before, cluster, None, advance), _evaluated(after, cluster, outages, advance))
     for text in found[1].warnings:
         note(text, quiet=question.quiet)
+    given = {
+        "--fail": fail,
+        "--fail-at": fail_at,
+        "--repair": repair,
+        "--mtbf": mtbf,
+        "--scale-prompt": None if scale_prompt == 1 else scale_prompt,
+        "--scale-output": None if scale_output == 1 else scale_output,
+        "--set": " --set ".join(question.set or ()) or None,
+    }
     changes = {
         "fail": fail,
         "fail_at_s": outages.time_s if isinstance(outages, Lost) else None,
@@ -96,7 +105,12 @@ def whatif(
         "scale_prompt": scale_prompt,
         "scale_output": scale_output,
     }
-    title = f"{parsed.design.name} {parsed.label}: {before.title}, then {after.title}"
+    changed = _changed(before, after, given)
+    if not changed:
+        note(
+            "nothing changes: see --before-workload, --before-rps, --fail, --scale-prompt, --set", quiet=question.quiet
+        )
+    title = f"{parsed.design.name} {parsed.label}: {before.title}, then {changed or 'the same'}"
     output.hand_out(
         outputs,
         answer={
@@ -123,6 +137,15 @@ def _evaluated(setting: Setting, cluster: str, outages: Outages | None, advance:
     evaluation = judge.evaluate(parse_cluster(design, cluster), whole=True)
     advance(1)
     return evaluation
+
+
+def _changed(before: Setting, after: Setting, given: Mapping[str, object]) -> str:
+    """What is other than before, in words; of what was given, as it was typed."""
+    models = before.scenario.model.name, after.scenario.model.name
+    differing = [after.title] if after.title != before.title else []
+    differing += models[1:] if models[0] != models[1] else ()
+    typed = " ".join(f"{option} {value}" for option, value in given.items() if value is not None)
+    return ", ".join([*differing, typed] if typed else differing)
 
 
 def _check_factors(factors: Mapping[str, float]) -> None:

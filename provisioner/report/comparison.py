@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich import box
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from provisioner.report.plain import plain
+from provisioner.report.plain import plain, printable
 from provisioner.search import Evaluation
 
 COLUMNS = ("throughput_rps", "cost_usd_per_h", "power_kw", "machines")
@@ -64,8 +65,10 @@ def rows(found: Sequence[Evaluation], baseline: str) -> list[Row]:
     return compared
 
 
-def table(compared: Sequence[Row], title: str, baseline: str) -> Table:
+def table(compared: Sequence[Row], title: str, baseline: str) -> RenderableType:
     """The comparison as people look at it."""
+    if not compared:
+        return Text(f"{printable(title)}: no cluster of any design passes.")
     shown = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     shown.add_column("Design", no_wrap=True)
     shown.add_column("Cluster", no_wrap=True)
@@ -77,9 +80,9 @@ def table(compared: Sequence[Row], title: str, baseline: str) -> Table:
         amounts = _amounts(evaluation)
         cells = [_cell(amounts[name], row.ratios[name], is_best=name in row.best) for name in COLUMNS]
         binding = f"{evaluation.binding.limit.name} {evaluation.headroom:+.0%}"
-        verdict = Text(binding) if evaluation.is_feasible else Text(f"{binding} fails", style="bold red")
+        verdict = Text(binding) if evaluation.is_feasible else Text(f"{binding}!", style="bold red")
         shown.add_row(plain(evaluation.cluster.design.short), evaluation.cluster.label, *cells, verdict)
-    shown.caption = f"x relative to {plain(baseline)}, * best that passes"
+    shown.caption = f"x relative to {plain(baseline)}, * best that passes, ! misses it"
     shown.caption_justify = "left"
     return shown
 

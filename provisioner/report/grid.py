@@ -25,7 +25,8 @@ def table(found: Sequence[Evaluation], title: str) -> RenderableType:
     return Group(
         Text(printable(title)),
         GridMap(cells, best),
-        Text("token machines down, prompt machines across; # passes with 20 % to spare, + passes,"),
-        Text("- misses by less than 20 %, x by less than 100 %, . by more; * the cheapest that passes"),
+        Text("token machines down, prompt machines across; * the cheapest that passes"),
+        Text("# passes with 20 % to spare, + passes; - misses by less than 20 %,"),
+        Text("x by less than 100 %, . by more"),
         Text(last),
     )

@@ -134,7 +134,7 @@ def of_validation(rows: list[dict[str, Any]]) -> RenderableType:
     axes.add_column("Profile", overflow="fold")
     names = list(rows[0]["axes"])
     for name in names:
-        axes.add_column(name.capitalize(), justify="right")
+        axes.add_column(name.capitalize().replace(" over ", "\nover "), justify="right")
     for row in rows[:-1]:
         axes.add_row(row["profile"], *(_share(row["axes"][name]) for name in names))
     return Group(table, axes)
