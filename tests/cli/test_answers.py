@@ -266,3 +266,13 @@ def test_an_override_changes_the_answer_and_is_echoed(provision: Provision) -> N
     answer = provision(*MAIN_JOB, "--set", changed, "--json").answer
     assert answer["cluster"]["cost_usd_per_h"] == pytest.approx(24 * answer["cluster"]["machines"])
     assert answer["inputs"]["set"] == [changed]
+
+
+def test_what_if_says_what_changed(provision: Provision) -> None:
+    asked = ("whatif", "--design", "HH", "--cluster", "7,2", *TINY)
+    run = provision(*asked, "--scale-prompt", "1.2", "--set", "machines.dgx-h100.power_kw=9")
+    assert "then --scale-prompt 1.2 --set machines.dgx-h100.power_kw=9" in " ".join(run.out.split())
+    run = provision(*asked, "--workload", "conversation", "--before-workload", "coding", "--before-rps", "5")
+    assert "coding at 5 RPS, then conversation at 10 RPS" in " ".join(run.out.split())
+    run = provision(*asked)
+    assert any("nothing changes" in note for note in run.notes)

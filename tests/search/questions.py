@@ -178,6 +178,7 @@ def shipped(
     rate_rps: float,
     span_s: float,
     replications: int = 1,
+    precision: Precision | None = None,
     demand: Demand | None = None,
     preset: str | None = None,
     **changed: float,
@@ -195,7 +196,9 @@ def shipped(
         rate_rps=rate_rps,
         span_s=span_s,
     )
-    return [Judge(catalog.design(each), scenario, Precision(replications=replications)) for each in designs]
+    return [
+        Judge(catalog.design(each), scenario, precision or Precision(replications=replications)) for each in designs
+    ]
 
 
 @st.composite

@@ -5,27 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from provisioner.catalog import Catalog
 from provisioner.metrics import interval, slo_results
-from provisioner.perf import read_profiles
-from provisioner.search import Judge, Precision, Scenario, Workers, minimise
-from provisioner.traces import Drawn, Poisson, SizeTable
+from provisioner.search import Judge, Precision, Workers, minimise
+from tests.search.questions import shipped
 
 pytestmark = pytest.mark.slow
 
 
 def judge(rate_rps: float, span_s: float, precision: Precision) -> Judge:
-    catalog = Catalog.open()
-    entry, folder = catalog.workload("coding")
-    scenario = Scenario(
-        model=catalog.model("bloom-176b"),
-        slo=catalog.slo("splitwise"),
-        profiles=read_profiles(catalog.find_file("profiles", "splitwise")),
-        demand=Drawn(SizeTable.read(folder / entry.sizes), 0, Poisson()),
-        rate_rps=rate_rps,
-        span_s=span_s,
-    )
-    return Judge(catalog.design("HH"), scenario, precision)
+    (found,) = shipped("HH", rate_rps=rate_rps, span_s=span_s, precision=precision)
+    return found
 
 
 def test_intervals_cover_the_long_run_value() -> None:
