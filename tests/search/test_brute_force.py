@@ -96,7 +96,7 @@ def assert_goals_at_a_rate(question: Question) -> None:
 
 
 @given(questions(replications=(SEEDS,), max_machines=MOST))
-@examples(50)
+@examples(30)
 def test_least_cost_power_machines_and_their_front(question: Question) -> None:
     assert_goals_at_a_rate(question)
 
@@ -194,7 +194,7 @@ def assert_most_within(question: Question, budget: Budget, seed: int) -> None:
 
 
 @given(questions(replications=(1,), max_machines=MOST), budgets(MOST), st.integers(0, 99))
-@examples(40)
+@examples(24)
 def test_most_throughput_within_a_budget(question: Question, budget: Budget, seed: int) -> None:
     with coarse():
         assert_most_within(question, budget, seed)
@@ -230,7 +230,7 @@ def of_rates(evaluation: Evaluation) -> tuple[float, ...]:
 
 
 @given(questions(replications=(1,), max_machines=MOST), budgets(MOST), st.integers(0, 99))
-@examples(20)
+@examples(10)
 def test_the_front_of_throughput_cost_and_power(question: Question, budget: Budget, seed: int) -> None:
     with coarse():
         assert_front_of_rates(question, budget, seed)
