@@ -154,20 +154,26 @@ def _drawn(
 def _recorded(traffic: Traffic, path: Path) -> Workload:
     """A trace with its own arrivals: as it is, or scaled in time to a rate.
 
-    Its time counts from its first request, and lasts for a mean gap more than until its last.
+    Its time counts from its first request, and lasts for a mean gap more than until its last. Without a gap, as with a
+    single request, it lasts as long as was asked for.
     """
     from provisioner.traces import Replayed, read_recording
 
     recording = read_recording(path, traffic.reading)
     trace = recording.trace.from_first()
-    whole_s = trace.span_s * (len(trace) / (len(trace) - 1) if len(trace) > 1 else 1.0)
-    own_rps = len(trace) / whole_s if whole_s > 0 else 0.0
+    whole_s = trace.span_s * len(trace) / (len(trace) - 1) if trace.span_s > 0 else traffic.duration
+    if whole_s is None:
+        raise InputError(
+            Fault(
+                problem="all requests arrive at once: there is no rate",
+                file=path,
+                value=len(trace),
+                allowed="two arrival times or more, or --duration",
+            )
+        )
+    own_rps = len(trace) / whole_s
     if traffic.target_rps is None:
         rate_rps, longest_s = own_rps, whole_s
-    elif own_rps == 0.0:
-        raise InputError(
-            Fault(problem="all requests arrive at once: there is no rate to scale", file=path, field="--target-rps")
-        )
     else:
         rate_rps, longest_s = traffic.target_rps, whole_s * own_rps / traffic.target_rps
     span_s = longest_s if traffic.duration is None else traffic.duration

@@ -106,6 +106,20 @@ def test_a_recording_that_starts_late_has_the_rate_of_its_requests(provision: Pr
     assert late["stability"]["load"] == pytest.approx(own["stability"]["load"], rel=0.1)
 
 
+@pytest.mark.parametrize("requests", [1, 3])
+def test_requests_that_all_arrive_at_once_have_no_rate_but_that_of_the_duration(
+    provision: Provision, folder: Path, requests: int
+) -> None:
+    write(folder / "burst.csv", [(5.0, 100, 3)] * requests)
+    run = provision("simulate", *CLUSTER, "--workload", "burst.csv")
+    assert run.code == 2
+    assert [line for line in run.err.splitlines() if "burst.csv" in line and "--duration" in line] == run.errors
+    answer = provision("simulate", *CLUSTER, "--workload", "burst.csv", "--duration", "10", "--json").answer
+    assert answer["status"] == "feasible"
+    assert answer["goal"]["target_rps"] == requests / 10
+    assert all(slo["value"] is not None for slo in answer["slos"])
+
+
 @pytest.mark.parametrize("name", ["mine", "data/mine.csv", "./mine.csv"])
 def test_a_trace_by_any_path(provision: Provision, folder: Path, name: str) -> None:
     (folder / name).parent.mkdir(exist_ok=True)
