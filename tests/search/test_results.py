@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import closing
@@ -40,6 +41,14 @@ def judge() -> Judge:
 
 def cells(judge: Judge) -> list[Cell]:
     return [Cell(judge, judge.cluster(prompt, token)) for prompt in range(1, 6) for token in (1, 2)]
+
+
+def settled(threads: int) -> bool:
+    """Wait for work that a search had begun ahead of its answer: no more than so many threads are left."""
+    until = time.monotonic() + 60
+    while threading.active_count() > threads and time.monotonic() < until:
+        time.sleep(0.001)
+    return threading.active_count() <= threads
 
 
 def rows(file: Path) -> int:
@@ -74,10 +83,12 @@ def test_nothing_is_simulated_twice(judge: Judge, tmp_path: Path, monkeypatch: p
         lambda workers: maximise([judge], budget, workers=workers).rows(),
         lambda workers: pareto([judge], max_machines=12, workers=workers).rows(),
     )
+    threads = threading.active_count()
     for number, search in enumerate(searches):
         with Workers(2) as workers:
             plain = search(workers)
         for resume in (False, True):
+            assert settled(threads)
             asked.clear()
             with (
                 ResultsFile(tmp_path / f"{number}.db", resume=resume) as results,
