@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import io
 import os
 import sys
@@ -110,6 +112,8 @@ _register()
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    gc.disable()  # until all is loaded: what is loaded stays, and to look through it again and again takes long
+    atexit.register(gc.freeze)  # the process ends: nothing is left to be found
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # what a terminal cannot show is no reason to show nothing

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from importlib import import_module
+
 from provisioner.cli.console import note, working
 
 
 def get_ready(*, quiet: bool) -> None:
-    """Compile the kernel if that is still to be done, and tell where it is kept."""
+    """Load the kernel's compiler, compile the kernel if that is still to be done, and tell where it is kept."""
     from provisioner.sim.jit import cache_folder, is_compiled, kept_in
 
+    _without_linear_algebra()
+    if not gc.isenabled():  # the command has just started: all that there is will be there to its end
+        gc.freeze()
+        gc.enable()
     if is_compiled():
         return
     note("compiling the simulator, once for this version; this takes about half a minute", quiet=quiet)
@@ -24,3 +32,14 @@ def get_ready(*, quiet: bool) -> None:
             f"compiled in {seconds:.0f} s, but not kept: {where} cannot be written to (provision warmup --all-users)",
             quiet=quiet,
         )
+
+
+def _without_linear_algebra() -> None:
+    """Keep numba from loading SciPy's linear algebra: as long to load as all of numba, and of no use to the kernel."""
+    if "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # imports of it fail, and numba goes without
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]

@@ -117,3 +117,15 @@ def test_where_nothing_can_be_kept_it_compiles_all_the_same(folder: Path, place:
     )
     assert done.returncode == 0, done.stderr
     assert "cannot be written to" in done.stderr
+
+
+def test_a_run_does_not_wait_for_scipy(folder: Path) -> None:
+    """Neither for fits, which are remembered, nor for the linear algebra that numba loads by itself."""
+    question = [*MAIN_JOB, "--duration", "20", "--quiet"]
+    told = "print('scipy.linalg' in sys.modules)"
+    script = f"import sys; from provisioner.cli.main import main; main({question}); {told}"
+    runs = [
+        subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert runs[1].stdout.splitlines()[-1] == "False"
