@@ -24,6 +24,8 @@ class Candidate:
     """Cost, power and machines, rounded so that equal sums are equal (`goal.amounts`); then whole machines by type."""
     excluded_before: int
     """Clusters of a better rank that a bound excludes."""
+    is_last: bool
+    """Whether no candidate of equal amounts follows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,11 +46,12 @@ class Ranking:
 
     def __iter__(self) -> Iterator[Candidate]:
         """Make them one by one."""
-        for number, counts, amounts, before in zip(
-            self.judge, self.counts, self.amounts, self.excluded_before, strict=True
+        is_last = np.append(np.any(self.amounts[1:] != self.amounts[:-1], axis=1), True)[: len(self.amounts)]
+        for number, counts, amounts, before, last in zip(
+            self.judge, self.counts, self.amounts, self.excluded_before, is_last, strict=True
         ):
             judge = self.judges[number]
-            yield Candidate(judge, judge.cluster(*counts.tolist()), tuple(amounts.tolist()), int(before))
+            yield Candidate(judge, judge.cluster(*counts.tolist()), tuple(amounts.tolist()), int(before), bool(last))
 
 
 def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int, types: Sequence[str] = ()) -> Ranking:

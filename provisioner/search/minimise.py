@@ -8,17 +8,17 @@ or excluded by a bound that holds for any scheduler.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from itertools import groupby, islice
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from provisioner.search.candidates import candidates
+from provisioner.search.candidates import Candidate, candidates
 from provisioner.search.cells import GLANCE, SCREEN, Cell
 from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.goal import Objective, rank
 from provisioner.search.plan import Certificate, Plan
-from provisioner.search.pool import Workers
+from provisioner.search.pool import Stream, Workers
 
 
 def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int, workers: Workers) -> Plan:
@@ -32,11 +32,12 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     unconfirmed = 0
     ranking = candidates(judges, objective, max_machines)
     with workers.stream(SCREEN, ranking) as screened:
-        for _, tied in groupby(screened, key=lambda pair: pair[0].amounts):
-            found = list(tied)
-            tried.extend(evaluation for _, evaluation in found)
-            winners = sorted((pair for pair in found if pair[1].is_feasible), key=lambda pair: -pair[1].headroom)
+        for tied in _ties(screened):
+            tried.extend(evaluation for _, evaluation in tied)
+            winners = sorted((pair for pair in tied if pair[1].is_feasible), key=lambda pair: -pair[1].headroom)
             for place, (candidate, winner) in enumerate(winners):
+                if candidate.judge.precision.confidence is None:
+                    screened.close()  # this is the answer, whatever the fresh seeds say
                 confirmed = confirm(candidate.judge, winner.cluster, workers)
                 if not _is_confirmed(candidate.judge, confirmed):
                     unconfirmed += 1
@@ -73,6 +74,16 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
         ),
         reason=reason,
     )
+
+
+def _ties(screened: Stream[Candidate, Evaluation]) -> Iterator[list[tuple[Candidate, Evaluation]]]:
+    """Candidates of equal amounts, together."""
+    tied = []
+    for candidate, evaluation in screened:
+        tied.append((candidate, evaluation))
+        if candidate.is_last:
+            yield tied
+            tied = []
 
 
 def explain(

@@ -10,9 +10,11 @@ work goes in chunks of at least `CHUNK_S` seconds.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
+from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import Any, Self, TypeVar
 
 from joblib import Parallel, delayed
@@ -26,12 +28,16 @@ PART = 16
 CHUNK_S = 0.15
 """Seconds of work that travel together: what it takes to send them is then little beside it."""
 MOST_OF_A_CHUNK = 4096
+AHEAD = 4
+"""Items that each thread may be ahead of who takes the results."""
 PATIENCE = 5
 """Times that workers may be lost, one after the other, without a result in between."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Numbered = tuple[int, Any]
+Stream = Generator[tuple[Item, Result], None, None]
+"""Items with their results."""
 
 
 class Workers:
@@ -69,17 +75,19 @@ class Workers:
         if self._is_direct:
             return list(self._parallel(delayed(self._watched)(work, item) for item in items))
         found: dict[int, Result] = {}
-        done = self._done(work, self._unknown(work, items, found), is_ordered=False)
+        twins: dict[int, Item] = {}
+        done = self._done(work, self._unknown(work, items, found, twins), is_ordered=False)
         found.update((number, result) for number, _, result in done)
+        found.update((number, self._recorded(work, item)) for number, item in twins.items())
         return [found[number] for number in sorted(found)]
 
     @contextmanager
-    def stream(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Iterator[tuple[Item, Result]]]:
+    def stream(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Stream[Item, Result]]:
         """Do the work a little ahead of who takes the results, and no further than they are taken.
 
-        Items with their results, in the items' order.
+        Items with their results, in the items' order. Who has what was looked for closes it: no more work is begun.
         """
-        done: Any = self._ahead(work, items) if self._is_direct else self._in_order(work, items)
+        done = self._ahead(work, items) if self._is_direct else self._in_order(work, items)
         try:
             yield done
         finally:
@@ -88,20 +96,26 @@ class Workers:
                 warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
                 done.close()
 
-    def _ahead(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Any:
-        def paired(item: Item) -> tuple[Item, Result]:
-            return item, self._watched(work, item)
-
-        parallel = Parallel(n_jobs=self._jobs, backend="threading", return_as="generator", batch_size=1)
-        return parallel(delayed(paired)(item) for item in items)
+    def _ahead(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Stream[Item, Result]:
+        """Joblib's generator would go on for as long as nobody takes anything."""
+        begun: deque[tuple[Item, AsyncResult[Result]]] = deque()
+        with ThreadPool(self._jobs) as threads:
+            for item in items:
+                begun.append((item, threads.apply_async(self._watched, (work, item))))
+                if len(begun) > AHEAD * self._jobs:
+                    first, result = begun.popleft()
+                    yield first, result.get()
+            for last, result in begun:
+                yield last, result.get()
 
     def _watched(self, work: Callable[[Item], Result], item: Item) -> Result:
         result = work(item)
         self._watch(1)
         return result
 
-    def _in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+    def _in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Stream[Item, Result]:
         ready: dict[int, Result] = {}
+        twins: dict[int, Item] = {}
         asked: dict[int, Item] = {}
         first = 0
 
@@ -112,11 +126,13 @@ class Workers:
 
         def leading() -> Iterator[tuple[Item, Result]]:
             nonlocal first
-            while first in ready:
+            while first in ready or first in twins:
+                if first in twins:
+                    ready[first] = self._recorded(work, twins.pop(first))
                 yield asked.pop(first), ready.pop(first)
                 first += 1
 
-        unknown = self._unknown(work, noted(), ready)
+        unknown = self._unknown(work, noted(), ready, twins)
         start = list(islice(unknown, 1))
         yield from leading()
         for number, _, result in self._done(work, chain(start, unknown), is_ordered=True):
@@ -124,15 +140,34 @@ class Workers:
             yield from leading()
         yield from leading()
 
-    def _unknown(self, work: Any, items: Iterable[Item], known: dict[int, Any]) -> Iterator[Numbered]:
-        """The items, numbered, whose results are not recorded; those that are go to `known`."""
+    def _unknown(
+        self, work: Any, items: Iterable[Item], known: dict[int, Any], twins: dict[int, Item]
+    ) -> Iterator[Numbered]:
+        """The items, numbered, whose results are not recorded; those that are go to `known`.
+
+        Those of which an equal one is being done go to `twins`: its result is recorded before any item after it is due.
+        """
+        handed: set[str] = set()
         for number, item in enumerate(items):
-            data = None if self._results is None or not hasattr(work, "key") else self._results.find(work.key(item))
-            if data is None:
+            if self._results is None or not hasattr(work, "key"):
                 yield number, item
-            else:
+                continue
+            key = work.key(item)
+            data = self._results.find(key)
+            if data is not None:
                 known[number] = work.decode(data, item)
                 self._watch(1)
+            elif key in handed:
+                twins[number] = item
+            else:
+                handed.add(key)
+                yield number, item
+
+    def _recorded(self, work: Any, item: Any) -> Any:
+        """The result of an item of which an equal one was done."""
+        assert self._results is not None
+        self._watch(1)
+        return work.decode(self._results.find(work.key(item)), item)
 
     def _done(self, work: Any, items: Iterator[Numbered], *, is_ordered: bool) -> Iterator[tuple[int, Any, Any]]:
         """Do it in chunks, again where workers are lost; numbers, items and results as they come, or in order."""

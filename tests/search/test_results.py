@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from provisioner.cli.wording import word
+from provisioner.domain.cluster import Cluster
 from provisioner.errors import InputError
 from provisioner.search import EVALUATE, Budget, Cell, Judge, ResultsFile, Workers, maximise, minimise, pareto
 from provisioner.search.cells import decode, encode
@@ -97,11 +98,37 @@ def test_nothing_is_simulated_twice(judge: Judge, tmp_path: Path, monkeypatch: p
                 assert search(workers) == plain
         # What is not recorded: the nearest miss, and the first and the last climb of a search over rates.
         assert sum(asked.values()) <= (60 if number == 2 else 0), number
-    with ResultsFile(tmp_path / "twice.db") as results, Workers(1, results=results) as workers:
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_equal_cells_are_simulated_once(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    asked: Counter[str] = Counter()
+    evaluate = Judge.evaluate
+
+    def counted(self: Judge, cluster: Cluster, **rest: Any) -> Any:
+        asked[cluster.label] += 1
+        return evaluate(self, cluster, **rest)
+
+    monkeypatch.setattr(Judge, "evaluate", counted)
+    plain = [EVALUATE(cell) for cell in cells(judge)]
+    doubled = [cell for pair in zip(cells(judge), reversed(cells(judge)), strict=True) for cell in pair]
+    expected = [evaluation for pair in zip(plain, reversed(plain), strict=True) for evaluation in pair]
+    for way in ("map", "stream"):
         asked.clear()
-        once = workers.map(EVALUATE, cells(judge))
-        assert workers.map(EVALUATE, [*cells(judge), *cells(judge)]) == [*once, *once]
-        assert sum(asked.values()) <= judge.precision.all * len(cells(judge))
+        watched: list[int] = []
+        with ResultsFile(tmp_path / way) as results, Workers(jobs, watched.append, results=results) as workers:
+            if way == "map":
+                found = workers.map(EVALUATE, doubled)
+            else:
+                with workers.stream(EVALUATE, iter(doubled)) as done:
+                    pairs = list(done)
+                assert [cell for cell, _ in pairs] == doubled
+                found = [evaluation for _, evaluation in pairs]
+        assert found == expected
+        assert asked == dict.fromkeys((cell.cluster.label for cell in cells(judge)), 1)
+        assert sum(watched) == len(doubled)
 
 
 def test_a_file_that_is_there_wants_resume(tmp_path: Path) -> None:
