@@ -7,7 +7,8 @@ Every iteration of the model costs at least the sum of what its tokens cost at t
   A prompt of p tokens is only in iterations with x >= p, and x exceeds the token limit only if the prompt does, which
   then runs alone; in pieces, it is in any iterations within the limit;
 - an iteration over b decodes takes ``f(b) + gamma c``, that is ``f(b) / b`` plus gamma times its own context
-  for each of them; one that shares an iteration with prompts takes at least ``mixed_factor prefill(x) / x``.
+  for each of them; one that shares an iteration with prompts takes at least ``mixed_factor prefill(x) / x``;
+- a token that is given by computing an evicted request anew takes at least two tokens of a prompt.
 
 A machine has one second of work to give per second. Machines change roles, so only the work of the whole
 cluster counts, spread over the machine types as favourably as possible: a fractional knapsack.
@@ -69,16 +70,22 @@ def _iteration_tokens(prefill_tokens: Floats, scheduling: Scheduling) -> tuple[F
     return prefill_tokens, np.maximum(prefill_tokens, scheduling.max_batch_tokens)
 
 
-def least_decode_s(model: PerformanceModel, prompt_tokens: Floats) -> Floats:
+def least_decode_s(model: PerformanceModel, prompt_tokens: Floats, scheduling: Scheduling) -> Floats:
     """(n,) float64: seconds of the fastest iteration in which a request with such a prompt gets a token.
 
-    Alone, or beside the shortest of prompts, whichever the model makes faster; a batch is never faster.
+    Alone, or beside the shortest of prompts, or by being computed anew, whichever the model makes fastest; a batch is
+    never faster.
     """
     batches = np.concatenate([[1.0], model.decode_batch])
     alone_s = float(model.decode_s(batches, np.zeros_like(batches)).min())
     tokens = np.concatenate([[2.0], model.prefill_tokens])
-    mixed_s = model.mixed_factor * float(model.prefill_s(tokens).min())
+    mixed_s = _token_factor(model, scheduling) * float(model.prefill_s(tokens).min())
     return np.minimum(alone_s + model.gamma_s_per_token * (prompt_tokens + 1), mixed_s)
+
+
+def _token_factor(model: PerformanceModel, scheduling: Scheduling) -> float:
+    """What a token of an output takes of the time of a prompt's at the least, in an iteration that has prompts."""
+    return min(1.0, model.mixed_factor) if scheduling.kv_on_demand else model.mixed_factor
 
 
 def least_times_s(
@@ -91,7 +98,7 @@ def least_times_s(
     prompt = trace.prompt_tokens.astype(np.float64)
     computed = scheduling.prefill_tokens(trace.prompt_tokens).astype(np.float64)
     prefill_s = np.min([least_prefill_s(model, computed, scheduling) for model in models], axis=0)
-    step_s = np.min([least_decode_s(model, prompt) for model in models], axis=0)
+    step_s = np.min([least_decode_s(model, prompt, scheduling) for model in models], axis=0)
     return prefill_s, step_s * (trace.output_tokens - 1.0)
 
 
@@ -107,9 +114,12 @@ def decode_work_s(model: PerformanceModel, trace: RequestTrace, scheduling: Sche
     batches = np.arange(1, most + 1, dtype=np.float64)
     alone_s = float((model.decode_s(batches, np.zeros_like(batches)) / batches).min())
     mixed_s = math.inf
-    if min(scheduling.max_batch_requests, scheduling.max_batch_tokens) > 1:
-        limit = np.array([float(scheduling.max_batch_tokens)])
-        mixed_s = model.mixed_factor * float(_cheapest_token_s(model, np.array([2.0]), limit)[0])
+    longest = float(scheduling.max_batch_tokens)
+    if scheduling.kv_on_demand:
+        longest = max(longest, float((trace.prompt_tokens + trace.output_tokens).max(initial=2)))
+    if longest > 1 and (scheduling.max_batch_requests > 1 or scheduling.kv_on_demand):
+        cheapest_s = float(_cheapest_token_s(model, np.array([2.0]), np.array([longest]))[0])
+        mixed_s = _token_factor(model, scheduling) * cheapest_s
     context = trace.prompt_tokens + 1
     token_s = np.minimum(alone_s + model.gamma_s_per_token * context, mixed_s)
     return np.asarray((trace.output_tokens - 1) * np.maximum(token_s, 0.0))

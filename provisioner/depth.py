@@ -18,7 +18,8 @@ class PoolDepth:
     """What the machines of one pool did, as shares of their time until the last request finished."""
 
     name: str
-    machines: int
+    instances: int
+    """What is simulated as one machine: a part of one, where it runs several instances of the model."""
     prompt: float
     """Share of the time in iterations of prompts alone."""
     decode: float
@@ -55,6 +56,8 @@ class Depth:
     """Mean time that a transfer shows; 0 where there was none."""
     transfer_share: float
     """Mean over finished requests of the part of E2E that is visible transfer."""
+    recomputations: int
+    """How often a KV-cache was dropped for want of memory, to be computed anew."""
     instants_s: Floats
     waiting_prompt: Ints
     in_prompt: Ints
@@ -89,6 +92,7 @@ class Depth:
             transferred=float(was_sent.mean()) if len(was_sent) else 0.0,
             transfer_mean_s=float(sent_s[was_sent].mean()) if was_sent.any() else 0.0,
             transfer_share=float((sent_s / e2e_s).mean()) if len(e2e_s) else 0.0,
+            recomputations=int(simulation.recomputations.sum()),
             instants_s=instants_s,
             waiting_prompt=counts[0] - counts[1],
             in_prompt=counts[1] - counts[2],
@@ -108,7 +112,7 @@ def _pool(simulation: Simulation, pool: int, name: str, kv_capacity: int) -> Poo
     batch_s = simulation.batch_time_s[pool]
     return PoolDepth(
         name=name,
-        machines=simulation.pool_sizes[pool],
+        instances=simulation.pool_sizes[pool],
         prompt=float(simulation.prompt_busy_s[rows].mean() / time_s),
         decode=float(simulation.decode_busy_s[rows].mean() / time_s),
         mixed=float(simulation.mixed_busy_s[rows].mean() / time_s),
@@ -138,6 +142,7 @@ def request_rows(simulation: Simulation) -> list[dict[str, Any]]:
         "prompt_machine": simulation.prompt_machine,
         "token_machine": simulation.token_machine,
         "restarts": simulation.restarts,
+        "recomputations": simulation.recomputations,
     }
     lists = [_listed(column) for column in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]

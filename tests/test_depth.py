@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import numpy as np
 import pytest
 from hypothesis import given
+from rich.console import Console
 
 from provisioner.depth import Depth, request_rows
+from provisioner.report.depth import data, table
 from tests.sim.strategies import Case, cases, examples
-from tests.sim.worlds import requests, split
+from tests.sim.worlds import mixed, requests, split
 
 pytestmark = pytest.mark.nojit
 
@@ -32,6 +36,17 @@ def test_one_request_by_hand() -> None:
     assert row["ttft_s"] == pytest.approx(0.1)
     assert row["tbt_s"] == pytest.approx(0.15)
     assert row["queue_s"] == 0.0
+
+
+def test_what_is_computed_anew_is_counted_and_told() -> None:
+    # As in tests/sim/test_paging.py: room for ten iterations of both, then the second is dropped.
+    result = mixed(kv_tokens=100, kv_on_demand=True).simulate(1, 0, requests((0, 40, 30), (0, 40, 30)))
+    depth = Depth.of(result, ("mixed",), (100,))
+    assert data(depth)["recomputations"] == depth.recomputations == 1
+    assert [row["recomputations"] for row in request_rows(result)] == [0, 1]
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(table(depth))
+    assert "computed anew: 1 times." in console.export_text()
 
 
 @given(cases())

@@ -40,9 +40,11 @@ class Design(Value):
         return self
 
     @model_validator(mode="after")
-    def _chunks_where_mixed(self) -> Self:
+    def _rules_go_together(self) -> Self:
         if self.scheduling.chunked_prefill and not self.is_mixed:
             raise ValueError("scheduling.chunked_prefill is for a design of one mixed machine")
+        if self.scheduling.kv_on_demand and self.scheduling.first_token_in_prompt_kv:
+            raise ValueError("scheduling.kv_on_demand goes without first_token_in_prompt_kv, which is a reservation")
         return self
 
     @model_validator(mode="after")

@@ -42,6 +42,10 @@ class Scheduling(Value):
     """Decodes go first, and prompts fill what `max_batch_tokens` leaves of an iteration, in pieces; no request ages.
     Only where every machine is mixed."""
 
+    kv_on_demand: bool = False
+    """A decode takes KV-cache token by token, not all that it will need at once; what no longer fits is dropped, of the
+    requests that arrived last first, and computed anew."""
+
     first_token_in_prompt_kv: bool = False
     """The first token's KV is held with the prompt's instead of with the output's."""
     strict_room: bool = False

@@ -21,7 +21,7 @@ def data(depth: Depth) -> dict[str, Any]:
         "pools": [
             {
                 "pool": pool.name,
-                "machines": pool.machines,
+                "instances": pool.instances,
                 "busy": round(pool.busy, 6),
                 "prompt": round(pool.prompt, 6),
                 "decode": round(pool.decode, 6),
@@ -38,6 +38,7 @@ def data(depth: Depth) -> dict[str, Any]:
             "mean_s": round(depth.transfer_mean_s, 9),
             "share_of_e2e": round(depth.transfer_share, 6),
         },
+        "recomputations": depth.recomputations,
         "queue": {
             "time_s": [round(instant, 6) for instant in depth.instants_s.tolist()],
             "waiting_prompt": depth.waiting_prompt.tolist(),
@@ -62,6 +63,8 @@ def table(depth: Depth) -> RenderableType:
         f"KV-cache of {depth.transferred:.0%} of the requests is sent; it shows for "
         f"{depth.transfer_mean_s * 1e3:.1f} ms, {depth.transfer_share:.1%} of E2E."
     )
+    if depth.recomputations:
+        lines.append(f"KV-cache was dropped for want of memory, and computed anew: {depth.recomputations:,} times.")
     return Group(
         pools, Text("Busy time in batches of at most so many requests:"), Text("\n".join(lines)), _queue(depth)
     )

@@ -131,7 +131,11 @@ class Judge(Shared):
         scheduling, slo = self.design.scheduling, self.scenario.slo
         ttft_s, decode_s = least_times_s(list(self._performance.values()), trace, scheduling)
         ttft_s[trace.prompt_tokens + int(scheduling.first_token_in_prompt_kv) > self.room] = np.inf
-        decode_s[(trace.output_tokens > 1) & (trace.prompt_tokens + trace.output_tokens > self.room)] = np.inf
+        held = trace.prompt_tokens + trace.output_tokens
+        if scheduling.kv_on_demand:
+            ttft_s[held - 1 > self._network.rules.max_kv_tokens] = np.inf
+        else:
+            decode_s[(trace.output_tokens > 1) & (held > self.room)] = np.inf
         return Latencies(ttft_s, time_between_tokens_s(decode_s, trace, slo), ttft_s + decode_s)
 
     def simulate(self, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:

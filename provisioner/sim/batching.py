@@ -18,7 +18,7 @@ from provisioner.sim.ageing import leave_ageing, times_passed_over
 from provisioner.sim.heap import push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import append, unlink
-from provisioner.sim.memory import take
+from provisioner.sim.memory import fits, take
 from provisioner.sim.queueing import queue_preempted
 from provisioner.sim.state import (
     DECODES,
@@ -33,15 +33,7 @@ from provisioner.sim.state import (
 @jit
 def fits_memory(world: World, number: int, task: int) -> bool:
     """Whether the machine has room for the KV-cache that the task takes when it is first admitted."""
-    return world.machines[number].used_kv + _kv_tokens(world, task) <= world.machines[number].kv_capacity
-
-
-@jit
-def _kv_tokens(world: World, task: int) -> int:
-    n = len(world.requests)
-    if task < n:
-        return world.requests[task].prompt_tokens + world.rules.first_token_kv
-    return world.requests[task - n].output_tokens - world.rules.first_token_kv
+    return fits(world.machines[number], world.tasks[task].kv_tokens)
 
 
 @jit
@@ -49,10 +41,9 @@ def fits_limits(world: World, task: int, size: int, tokens: int) -> bool:
     """Whether a batch of so many requests and tokens can have one more; the first is taken whatever its size."""
     if size == 0:
         return True
-    new_tokens = world.requests[task].prefill_tokens if task < len(world.requests) else 1
     return (
         size < world.rules.max_batch_requests
-        and tokens + new_tokens <= world.rules.max_batch_tokens
+        and tokens + world.tasks[task].tokens <= world.rules.max_batch_tokens
         and not _is_kind_full(world, task, size)
     )
 
@@ -68,13 +59,15 @@ def _is_kind_full(world: World, task: int, size: int) -> bool:
 
 @jit
 def take_memory(world: World, number: int, task: int) -> None:
-    """Take the KV-cache memory of a task that is admitted for the first time."""
+    """Take the KV-cache memory of a task that is admitted for the first time, or anew after it was evicted."""
     machine = world.machines[number]
-    take(machine, _kv_tokens(world, task), machine.start_s)
+    take(machine, world.tasks[task].kv_tokens, machine.start_s)
     if task < len(world.requests):
-        world.requests[task].prompt_start_s = machine.start_s
+        request = world.requests[task]
+        request.prompt_start_s = min(request.prompt_start_s, machine.start_s)
     else:
-        world.requests[task - len(world.requests)].decode_start_s = machine.start_s
+        request = world.requests[task - len(world.requests)]
+        request.decode_start_s = min(request.decode_start_s, machine.start_s)
 
 
 @jit
@@ -88,10 +81,8 @@ def choose(world: World, number: int, task: int) -> int:
     world.tasks[task].is_chosen = True
     world.chosen[world.clock[0].chosen] = task
     world.clock[0].chosen += 1
-    if task >= len(world.requests):
-        return 1
-    world.clock[0].chosen_prompts += 1
-    return world.requests[task].prefill_tokens
+    world.clock[0].chosen_prompts += task < len(world.requests)
+    return world.tasks[task].tokens
 
 
 @jit
@@ -104,7 +95,7 @@ def _admit(world: World, number: int, task: int) -> None:
     if task < n:
         append(tasks, machine, RUNNING_PROMPTS, task)
         machine.prompts += 1
-        machine.prompt_tokens += world.requests[task].prefill_tokens
+        machine.prompt_tokens += tasks[task].tokens
     else:
         request = world.requests[task - n]
         append(tasks, machine, RUNNING_DECODES, task)

@@ -38,7 +38,7 @@ def _take_decodes(world: World, number: int) -> tuple[int, int]:
 @jit
 def _is_started(world: World, task: int) -> bool:
     """Whether a piece of the prompt has been computed: its memory is taken."""
-    return world.tasks[task].remaining < world.requests[task].prefill_tokens
+    return world.tasks[task].remaining < world.tasks[task].tokens
 
 
 @jit

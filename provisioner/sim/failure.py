@@ -22,11 +22,12 @@ import numpy as np
 
 from provisioner.sim.heap import pop, push
 from provisioner.sim.jit import jit, jit_apart
-from provisioner.sim.memory import give_up
+from provisioner.sim.memory import give_up, reservation
+from provisioner.sim.paging import adapt_run, enter_growth
 from provisioner.sim.queueing import queue_decode
 from provisioner.sim.routing import change_pool, give_back, reroute_decode
 from provisioner.sim.running import void_run
-from provisioner.sim.state import DECODES, FAILED, NOWHERE, RUNNING_PROMPTS, World
+from provisioner.sim.state import FAILED, NOWHERE, World
 from provisioner.sim.transfer import send, start_waiting, stop
 from provisioner.sim.waking import could_join, follow_prompt, memory_freed
 
@@ -51,7 +52,7 @@ def change(world: World, number: int, now: float) -> None:
         if world.machines[machine].pool != FAILED:
             start_waiting(world, machine, now)
             if world.machines[machine].is_freed:
-                memory_freed(world, machine, now)
+                _use_room(world, machine, now)
         world.machines[machine].is_freed = False
     for request in range(n):
         if _is_under_way(world, request) and _has_failed(world, world.requests[request].token_machine):
@@ -72,6 +73,14 @@ def _turn(world: World, number: int, now: float) -> None:
     next_s = world.changes_s[number, machine.changes]
     if next_s < np.inf:
         push(world.events, 0, len(world.machines) + len(world.requests) + number, next_s)
+
+
+@jit
+def _use_room(world: World, number: int, now: float) -> None:
+    """Memory was freed that its transfers did not want."""
+    memory_freed(world, number, now)
+    if world.rules.kv_on_demand:
+        adapt_run(world, number)
 
 
 @jit
@@ -114,30 +123,35 @@ def _is_lost(world: World, number: int) -> bool:
 
 @jit
 def _withdraw(world: World, number: int, now: float) -> None:
-    """Leave the books and free the memory of both machines."""
-    request, tasks = world.requests[number], world.tasks
+    """Leave the books of both machines, and free the memory of one that has not failed."""
+    request = world.requests[number]
     source, target = world.machines[request.prompt_machine], world.machines[request.token_machine]
-    decode = len(world.requests) + number
     prompt_kv = request.prompt_tokens + world.rules.first_token_kv
     target.pending_tokens -= 1
-    target.reserved_kv -= request.prompt_tokens + request.output_tokens
+    target.reserved_kv -= reservation(world, number)
     if _is_at_token_machine(world, number):
-        is_admitted = tasks[decode].list != DECODES
-        give_up(target, request.prompt_tokens + request.output_tokens if is_admitted else prompt_kv, now)
+        if request.is_evicted:
+            target.pending_tokens -= world.tasks[number].tokens
         return
     if request.prompt_machine != request.token_machine:
         source.reserved_kv -= prompt_kv
     if request.first_token_s == np.inf:
         source.pending_tokens -= request.prefill_tokens
-        if tasks[number].list == RUNNING_PROMPTS or tasks[number].remaining < request.prefill_tokens:
-            give_up(source, prompt_kv, now)
         return
-    give_up(source, prompt_kv, now)
-    source.is_freed = True
+    _free_later(world, request.prompt_machine, prompt_kv, now)
     if request.is_sending:
-        give_up(target, prompt_kv, now)
-        target.is_freed = True
+        _free_later(world, request.token_machine, prompt_kv, now)
     stop(world, number)
+
+
+@jit
+def _free_later(world: World, number: int, kv_tokens: int, now: float) -> None:
+    """Free memory that is used once all has been withdrawn; that of a failed machine is gone already."""
+    if not _has_failed(world, number):
+        if world.rules.kv_on_demand:
+            enter_growth(world, number, now)
+        give_up(world.machines[number], kv_tokens, now)
+        world.machines[number].is_freed = True
 
 
 @jit
@@ -146,7 +160,7 @@ def _forget(world: World, number: int) -> None:
     request = world.requests[number]
     decode = len(world.requests) + number
     request.prompt_machine = request.token_machine = -1
-    request.is_sending = False
+    request.is_sending = request.is_evicted = False
     request.restarts += 1
     world.clock[0].inside -= 1
     world.tasks[decode].list = NOWHERE

@@ -17,6 +17,8 @@ from provisioner.sim.heap import pop
 from provisioner.sim.jit import jit, jit_apart, jit_entry
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_transfer
+from provisioner.sim.memory import held_at_end, reservation
+from provisioner.sim.paging import grow
 from provisioner.sim.queueing import queue_decode, queue_prompt
 from provisioner.sim.routing import is_full, route
 from provisioner.sim.running import count_time, finished_decode
@@ -27,6 +29,18 @@ from provisioner.sim.waking import could_join, follow_prompt, make_ready, memory
 
 
 @jit
+def _prepare(world: World, number: int) -> None:
+    """Set what a request's two tasks are made of."""
+    request, rules = world.requests[number], world.rules
+    prompt, decode = world.tasks[number], world.tasks[len(world.requests) + number]
+    prompt.remaining = prompt.tokens = request.prefill_tokens
+    prompt.kv_tokens = request.prompt_tokens + rules.first_token_kv
+    decode.remaining = request.output_tokens - 1
+    decode.tokens = 1
+    decode.kv_tokens = 1 if rules.kv_on_demand else request.output_tokens - rules.first_token_kv
+
+
+@jit
 def _arrive(world: World, number: int, now: float) -> None:
     request = world.requests[number]
     request.first_token_s = request.finish_s = request.prompt_start_s = request.decode_start_s = np.inf
@@ -34,12 +48,13 @@ def _arrive(world: World, number: int, now: float) -> None:
     request.next_transfer = -1
     if world.rules.max_requests_per_machine > 0 and request.restarts == 0 and is_full(world):
         return
+    if held_at_end(world, number) > world.rules.max_kv_tokens:
+        return
     route(world, number, now)
     if request.prompt_machine < 0:
         return
     world.clock[0].inside += 1
-    world.tasks[number].remaining = request.prefill_tokens
-    world.tasks[len(world.requests) + number].remaining = request.output_tokens - 1
+    _prepare(world, number)
     queue_prompt(world, world.machines[request.prompt_machine], number)
     could_join(world, request.prompt_machine, number, now)
     if request.prompt_machine == request.token_machine:
@@ -83,7 +98,7 @@ def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     count_late(world, number, E2E, now - request.arrival_s)
     machine.pending_tokens -= 1
     world.clock[0].inside -= 1
-    machine.reserved_kv -= request.prompt_tokens + request.output_tokens
+    machine.reserved_kv -= reservation(world, number)
     free(world, request.token_machine, kv_tokens, now)
     _send_next(world, now)
 
@@ -105,10 +120,25 @@ def _finish_with_prompt(world: World, number: int, now: float) -> None:
         free(world, request.prompt_machine, kv_tokens, now)
 
 
+@jit_apart
+def _end_recomputation(world: World, number: int, now: float) -> None:
+    """What was dropped of a request's KV-cache is there again, and its next token is out."""
+    machine, decode = world.requests[number].token_machine, len(world.requests) + number
+    world.requests[number].is_evicted = False
+    world.machines[machine].pending_tokens -= world.tasks[number].tokens
+    if world.tasks[decode].remaining == 0:
+        _finish(world, number, held_at_end(world, number), now)
+    else:
+        queue_decode(world, world.machines[machine], decode)
+
+
 @jit
 def _end_prompt(world: World, number: int, now: float) -> None:
     """A prompt's iteration has ended, and the first token is out."""
     request = world.requests[number]
+    if request.is_evicted:
+        _end_recomputation(world, number, now)
+        return
     request.first_token_s = now
     count_late(world, number, TTFT, now - request.arrival_s)
     world.machines[request.prompt_machine].pending_tokens -= request.prefill_tokens
@@ -123,6 +153,8 @@ def _end_prompt(world: World, number: int, now: float) -> None:
 @jit
 def _end_run(world: World, number: int, now: float) -> None:
     machine = world.machines[number]
+    if world.rules.kv_on_demand and machine.prompts == 0:
+        grow(world, number, machine.iterations - 1)
     count_time(world, number, now)
     world.clock[0].iterations += machine.iterations
     machine.iteration += machine.iterations
@@ -130,8 +162,7 @@ def _end_run(world: World, number: int, now: float) -> None:
     machine.iterations = 0
     request = finished_decode(world, number)
     while request >= 0:
-        kv_tokens = world.requests[request].prompt_tokens + world.requests[request].output_tokens
-        _finish(world, request, kv_tokens, now)
+        _finish(world, request, held_at_end(world, request), now)
         request = finished_decode(world, number)
     machine.prompts = 0
     machine.prompt_tokens = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provisioner.sim.jit import jit
-from provisioner.sim.state import Records
+from provisioner.sim.state import Records, World
 
 
 @jit
@@ -19,3 +19,26 @@ def give_up(machine: Records, kv_tokens: int, now: float) -> None:
     """Free memory."""
     machine.used_kv -= kv_tokens
     machine.kv_token_s += kv_tokens * now
+
+
+@jit
+def fits(machine: Records, kv_tokens: int) -> bool:
+    """Whether so much memory is free."""
+    return bool(machine.used_kv + kv_tokens <= machine.kv_capacity)
+
+
+@jit
+def reservation(world: World, number: int) -> int:
+    """What routing counts of a request on its token machine: what it will hold at most, as far as that is known.
+
+    On demand, nothing is known of its output.
+    """
+    request = world.requests[number]
+    return request.prompt_tokens if world.rules.kv_on_demand else request.prompt_tokens + request.output_tokens
+
+
+@jit
+def held_at_end(world: World, number: int) -> int:
+    """What a request holds on its token machine when its last token is out, which on demand takes no memory."""
+    request = world.requests[number]
+    return request.prompt_tokens + request.output_tokens - world.rules.kv_on_demand

@@ -8,6 +8,7 @@ it has no work left.
 from __future__ import annotations
 
 from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.memory import reservation
 from provisioner.sim.state import FAILED, MIXED, PROMPT, TOKEN, World
 
 
@@ -123,7 +124,7 @@ def is_full(world: World) -> bool:
 def route(world: World, number: int, now: float) -> None:
     """Choose both machines of an arriving request and enter it in the books; without any machine it stays out."""
     request = world.requests[number]
-    kv_tokens = request.prompt_tokens + request.output_tokens
+    kv_tokens = reservation(world, number)
     if world.rules.is_colocated:
         request.prompt_machine = request.token_machine = _shortest_queue(world, MIXED)
     else:
@@ -142,7 +143,7 @@ def route(world: World, number: int, now: float) -> None:
 def reroute_decode(world: World, number: int, now: float) -> None:
     """Choose another token machine for a request whose own has failed, and move its books; its prompt stays."""
     request = world.requests[number]
-    kv_tokens = request.prompt_tokens + request.output_tokens
+    kv_tokens = reservation(world, number)
     target = _token_machine(world, kv_tokens)
     if target < 0:
         target = _least_reserved(world, PROMPT)

@@ -19,7 +19,6 @@ from provisioner.domain.design import Design
 from provisioner.domain.failures import Failures
 from provisioner.domain.machine import Machine
 from provisioner.domain.model import Model
-from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import Floats, Ints, RequestTrace
 from provisioner.errors import Fault, InputError
 from provisioner.perf.model import PerformanceModel
@@ -39,6 +38,7 @@ from provisioner.sim.state import (
     make_world,
 )
 
+NO_LIMIT = 2**62
 _OF_REQUESTS = (
     "first_token_s",
     "finish_s",
@@ -79,6 +79,8 @@ class Simulation:
         How long its KV-cache transfer shows; NaN where there is none.
     restarts : (n,) int64
         How often it was started anew because a machine failed; all times are of the last attempt.
+    recomputations : (n,) int64
+        How often its KV-cache was dropped for want of memory, to be computed anew.
     prompt_busy_s, decode_busy_s, mixed_busy_s : (m,) float64
         Seconds each machine spent in iterations of prompts alone, of decodes alone, and of both.
     mixed_pool_s : (m,) float64
@@ -108,6 +110,7 @@ class Simulation:
     decode_start_s: Floats
     transfer_s: Floats
     restarts: Ints
+    recomputations: Ints
     prompt_busy_s: Floats
     decode_busy_s: Floats
     mixed_busy_s: Floats
@@ -202,7 +205,7 @@ class Network:
             row.kv_tokens_per_s = machine.interconnect_bytes_per_s / model.kv_bytes_per_token
             row.residue_s = machine.transfer_residue_s
         rows.kind = np.arange(len(rows))
-        return cls(design, _rules(design.scheduling, is_colocated=design.is_mixed), _timing(models), rows)
+        return cls(design, _rules(design, int(rows.kv_capacity.min())), _timing(models), rows)
 
     def simulate(
         self,
@@ -296,6 +299,7 @@ class Network:
             **filled,
             trace=trace,
             restarts=requests["restarts"].astype(np.int64),
+            recomputations=requests["recomputations"].astype(np.int64),
             kv_token_s=machines["kv_token_s"] + machines["used_kv"] * clock.end_s,
             batch_time_s=_trimmed(world.batch_time_s[self.machine_rows.home]),
             pool_sizes=counts,
@@ -340,7 +344,9 @@ def _check_weights_fit(model: Model, machine: Machine, tensor_parallel: int) -> 
         )
 
 
-def _rules(scheduling: Scheduling, *, is_colocated: bool) -> Rules:
+def _rules(design: Design, least_room: int) -> Rules:
+    """The rules of a design whose smallest machine has room for so many tokens of KV-cache."""
+    scheduling = design.scheduling
     return Rules(
         max_batch_requests=scheduling.max_batch_requests,
         max_batch_tokens=scheduling.max_batch_tokens,
@@ -349,12 +355,14 @@ def _rules(scheduling: Scheduling, *, is_colocated: bool) -> Rules:
         max_batch_decodes=scheduling.max_batch_decodes,
         max_requests_per_machine=scheduling.max_requests_per_machine,
         chunked_prefill=scheduling.chunked_prefill,
+        kv_on_demand=scheduling.kv_on_demand,
+        max_kv_tokens=least_room if scheduling.kv_on_demand else NO_LIMIT,
         max_pending_tokens=scheduling.max_pending_tokens,
         layerwise_from_tokens=scheduling.layerwise_from_tokens,
         first_token_kv=int(scheduling.first_token_in_prompt_kv),
         long_prompts_wait=scheduling.long_prompts_wait,
         transfer_retry_s=scheduling.transfer_retry_s,
-        is_colocated=is_colocated,
+        is_colocated=design.is_mixed,
     )
 
 

@@ -8,6 +8,8 @@ from provisioner.sim.heap import pop, push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_run
+from provisioner.sim.memory import give_up
+from provisioner.sim.paging import enter_growth, iterations_with_room, make_room
 from provisioner.sim.routing import give_back
 from provisioner.sim.state import LISTS, World
 from provisioner.sim.timing import decode_base_s, decodes_s, decodes_within, prefill_s
@@ -18,6 +20,8 @@ def start_run(world: World, number: int, now: float) -> None:
     """Choose a batch and set the event at which its run ends; a machine with nothing to run is idle."""
     machine = world.machines[number]
     machine.start_s = now
+    if world.rules.kv_on_demand:
+        make_room(world, number)
     if world.rules.chunked_prefill:
         choose_pieces(world, number)
     else:
@@ -52,11 +56,14 @@ def _start_iteration(world: World, number: int) -> float:
 
 @jit
 def _start_decodes(world: World, number: int) -> float:
-    """A batch of decodes runs until the first of them ends."""
+    """A batch of decodes runs until the first of them ends, or lacks memory that it takes on demand."""
     machine = world.machines[number]
     first = world.finishing.items[number, 0]
     machine.iterations = world.finishing.key[first] - machine.iteration
     machine.is_cut = False
+    if world.rules.kv_on_demand:
+        machine.grown = 0
+        machine.iterations = min(machine.iterations, iterations_with_room(world, number))
     machine.peak_decodes = max(machine.peak_decodes, machine.decodes)
     machine.base_s = decode_base_s(world.timing, machine.kind, machine.decodes)
     gamma = world.timing.gamma[machine.kind]
@@ -83,8 +90,10 @@ def cut_run(world: World, number: int, now: float) -> None:
 
 @jit
 def void_run(world: World, number: int, now: float) -> None:
-    """The machine fails: its run ends at once, without result; its batch and its queues are empty."""
+    """The machine fails: its run ends at once, without result; its batch, its queues and its memory are empty."""
     machine, finishing = world.machines[number], world.finishing
+    if world.rules.kv_on_demand:
+        enter_growth(world, number, now)
     if machine.iterations > 0:
         left_s = world.events.key[number] - now
         if machine.prompts == 0:
@@ -102,6 +111,7 @@ def void_run(world: World, number: int, now: float) -> None:
         machine.head[kind] = machine.tail[kind] = -1
     machine.oldest = -1
     machine.waiting = machine.prompts = machine.prompt_tokens = machine.decodes = machine.context = 0
+    give_up(machine, machine.used_kv, now)
     machine.is_ready = False
 
 

@@ -44,8 +44,10 @@ REQUEST = np.dtype(
         ("decode_start_s", "f8"),  # first admitted to a batch of decodes
         ("transfer_s", "f8"),  # how long the transfer shows, NaN without one
         ("restarts", "i4"),
+        ("recomputations", "i4"),
         # Kept.
         ("is_sending", "?"),  # its KV-cache is on the way
+        ("is_evicted", "?"),  # its KV-cache was dropped, and its prompt task computes it anew
         ("next_transfer", "i8"),  # behind it in the line for room at its token machine
     ],
     align=True,
@@ -62,6 +64,8 @@ TASK = np.dtype(
         ("behind_prompt", "?"),  # a queued decode whose prompt is not done
         ("passed_over", "i8"),  # times passed over; while it waits, less the machine's choices by then
         ("remaining", "i8"),  # tokens of a prompt to compute; decode iterations to run, of a decode that is not running
+        ("tokens", "i8"),  # that it adds to an iteration: of a prompt all that is computed, of a decode one
+        ("kv_tokens", "i8"),  # KV-cache that it takes when it is admitted
     ],
     align=True,
 )
@@ -101,6 +105,7 @@ MACHINE = np.dtype(
         ("start_s", "f8"),
         ("base_s", "f8"),  # f(b) of a run of decodes
         ("is_cut", "?"),  # ends at a set iteration, whatever comes
+        ("grown", "i8"),  # iterations after its first whose new KV-cache is in used_kv, where it is on demand
         ("is_ready", "?"),  # to be started once all events of this moment are in
         ("is_freed", "?"),  # a failure elsewhere has freed memory here
         ("changes", "i8"),  # how often it has failed or come back
@@ -162,6 +167,9 @@ class Rules(NamedTuple):
     max_batch_decodes: int
     max_requests_per_machine: int
     chunked_prefill: bool
+    kv_on_demand: bool
+    max_kv_tokens: int
+    """A request that would hold more is turned away: where a decode takes what it needs, not every machine could."""
     max_pending_tokens: int
     layerwise_from_tokens: int
     first_token_kv: int

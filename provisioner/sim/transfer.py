@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from provisioner.sim.heap import push, remove
 from provisioner.sim.jit import jit
-from provisioner.sim.memory import give_up, take
+from provisioner.sim.memory import fits, give_up, take
+from provisioner.sim.paging import adapt_run, enter_growth
 from provisioner.sim.state import World
 from provisioner.sim.timing import prefill_s
 
@@ -34,9 +35,13 @@ def _start(world: World, number: int, now: float) -> bool:
     request = world.requests[number]
     target = world.machines[request.token_machine]
     kv_tokens = request.prompt_tokens + world.rules.first_token_kv
-    if target.used_kv + kv_tokens > target.kv_capacity:
+    if world.rules.kv_on_demand:
+        enter_growth(world, request.token_machine, now)
+    if not fits(target, kv_tokens):
         return False
     take(target, kv_tokens, now)
+    if world.rules.kv_on_demand:
+        adapt_run(world, request.token_machine)
     request.is_sending = True
     request.transfer_s = _visible_s(world, number)
     push(world.events, 0, len(world.machines) + number, now + request.transfer_s)
@@ -63,8 +68,12 @@ def send(world: World, number: int, now: float) -> None:
 @jit
 def free(world: World, number: int, kv_tokens: int, now: float) -> None:
     """Free memory of a machine: transfers that waited for it start, first come first served."""
+    if world.rules.kv_on_demand:
+        enter_growth(world, number, now)
     give_up(world.machines[number], kv_tokens, now)
     start_waiting(world, number, now)
+    if world.rules.kv_on_demand:
+        adapt_run(world, number)
 
 
 @jit

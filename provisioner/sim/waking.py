@@ -34,10 +34,10 @@ def could_join(world: World, number: int, task: int, now: float) -> None:
     """A task could join: start its machine if that is idle, or end the run where the task could join."""
     machine, rules = world.machines[number], world.rules
     if machine.iterations == 0:
-        if fits_memory(world, number, task):
+        if fits_memory(world, number, task) or (rules.kv_on_demand and task >= len(world.requests)):
             make_ready(world, number)
     elif task < len(world.requests):
-        if not rules.long_prompts_wait or world.requests[task].prefill_tokens <= rules.max_batch_tokens:
+        if not rules.long_prompts_wait or world.tasks[task].tokens <= rules.max_batch_tokens:
             cut_run(world, number, now)
     elif machine.decodes < min(rules.max_batch_requests, rules.max_batch_tokens, rules.max_batch_decodes):
         cut_run(world, number, now)
@@ -60,6 +60,8 @@ def _some_task_fits(world: World, number: int) -> bool:
     if machine.head[PREEMPTED] >= 0 or fits_memory(world, number, machine.oldest):
         return True
     prompt, decode = machine.head[PROMPTS], machine.head[DECODES]
+    if decode >= 0 and world.rules.kv_on_demand:
+        return True  # others may make room
     return (prompt >= 0 and fits_memory(world, number, prompt)) or (decode >= 0 and fits_memory(world, number, decode))
 
 

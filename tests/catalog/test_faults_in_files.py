@@ -123,7 +123,7 @@ DESIGNS = {
     "mixed: dgx-h100\nscheduling: {max_batch: 3}": "d.yaml:3: scheduling.max_batch: is no known field, "
     "did you mean 'max_batch_tokens'?; allowed: max_batch_requests, max_batch_tokens, max_passed_over, "
     "max_pending_tokens, layerwise_from_tokens, max_batch_prompts, max_batch_decodes, cached_prompt_share, "
-    "max_requests_per_machine, chunked_prefill, first_token_in_prompt_kv, strict_room, "
+    "max_requests_per_machine, chunked_prefill, kv_on_demand, first_token_in_prompt_kv, strict_room, "
     "long_prompts_wait, transfer_retry_s",
     "mixed: dgx-h100\nscheduling:\n  strict_room: yes": "d.yaml:4: scheduling.strict_room: must be true or false "
     "(got 'yes'); allowed: true or false",

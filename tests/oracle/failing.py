@@ -57,6 +57,7 @@ class FailingSimulator(Simulator):
         for machine, pool in changes:
             self.move(machine, pool)
             machine.running &= pool != "failed"
+            machine.goes_on &= pool != "failed"
         self.ready = [machine for machine in self.ready if machine.pool != "failed"]
         self.drop(lambda priority, what: priority == ITERATION_END and what.pool == "failed")
         under_way = [r for r in self.requests if r.number in self.routed and r.finish_s == math.inf]
@@ -120,13 +121,15 @@ class FailingSimulator(Simulator):
             machine.pending = machine.reserved = machine.used = 0
         for request in under_way:
             source, target = request.source, request.target
-            prompt_kv, whole_kv = request.prompt + self.head, request.prompt + request.output
+            prompt_kv, reservation = request.prompt + self.head, self.reservation(request)
             has_first, is_at_target = request.first_token_s < math.inf, self.is_at_target(request)
             source.pending += 0 if has_first else request.computed
             target.pending += 1
-            target.reserved += whole_kv
+            target.reserved += reservation
             if is_at_target:
-                target.used += whole_kv if self.tasks(target, request)[0].was_admitted else prompt_kv
+                task = self.tasks(target, request)[0]
+                target.used += self.held(target, task)
+                target.pending += task.whole if task.is_prompt else 0
                 continue
             if source is not target:
                 source.reserved += prompt_kv
@@ -134,6 +137,17 @@ class FailingSimulator(Simulator):
                 source.used += prompt_kv
             if self.is_being_sent(request):
                 target.used += prompt_kv
+
+    def held(self, machine: Machine, task: Task) -> int:
+        """KV-cache of a request that has its first token, at the machine of its decode."""
+        request = task.request
+        if not self.rules.kv_on_demand:
+            return request.prompt + (request.output if task.was_admitted else self.head)
+        if task.is_prompt:
+            return request.prompt + task.again if task.was_admitted else 0
+        # Waiting, or between two iterations, it has yet to take the token of the next.
+        is_between = task in machine.batch and (machine.goes_on or not machine.running)
+        return request.prompt + request.generated - int(is_between or not task.was_admitted)
 
     def make_use_of_room(self, machine: Machine, *, is_new: bool) -> None:
         self.free(machine, 0)
@@ -147,12 +161,12 @@ class FailingSimulator(Simulator):
         """Another machine decodes; the prompt, or its KV-cache, stays where it is."""
         source, old = request.source, request.target
         old.pending -= 1
-        old.reserved -= request.prompt + request.output
+        old.reserved -= self.reservation(request)
         old.line[:] = [other for other in old.line if other is not request]
         self.drop(lambda priority, what: priority == TRANSFER_END and what[0] is request)
         request.target = target = self.other_target(request)
         target.pending += 1
-        target.reserved += request.prompt + request.output
+        target.reserved += self.reservation(request)
         has_first = request.first_token_s < math.inf
         if target is not source:
             if has_first:
@@ -167,7 +181,7 @@ class FailingSimulator(Simulator):
     def other_target(self, request: Request) -> Machine:
         for pool in ("token", "mixed"):
             machine = min(self.pools[pool], key=lambda m: m.reserved, default=None)
-            if machine and machine.reserved + request.prompt + request.output <= machine.kind.kv_routable:
+            if machine and machine.reserved + self.reservation(request) <= machine.kind.kv_routable:
                 return machine
         if self.pools["prompt"]:
             machine = min(self.pools["prompt"], key=lambda m: m.reserved)

@@ -27,6 +27,7 @@ class Rules:
     cached_prompt_share: float = 0.0
     max_requests_per_machine: int = 0
     chunked_prefill: bool = False
+    kv_on_demand: bool = False
     max_passed_over: int = 4
     max_pending_tokens: int = 8192
     layerwise_from_tokens: int = 512
@@ -73,6 +74,7 @@ class Request:
     prompt: int
     output: int
     generated: int = 0
+    evictions: int = 0
     computed: int = 0
     """Tokens of the prompt that no cache has."""
     first_token_s: float = math.inf
@@ -95,12 +97,19 @@ class Task:
     """Tokens of a prompt that iterations before this one have computed."""
     piece: int | None = None
     """Tokens that this iteration computes, of a prompt in pieces."""
+    again: int = 0
+    """Tokens of the output that are computed with the prompt, of a request that was evicted."""
 
     @property
     def tokens(self) -> int:
         if not self.is_prompt:
             return 1
-        return self.request.computed if self.piece is None else self.piece
+        return self.whole if self.piece is None else self.piece
+
+    @property
+    def whole(self) -> int:
+        """Tokens of a prompt that have to be computed."""
+        return self.request.computed + self.again
 
     @property
     def key(self) -> tuple[int, int]:
@@ -121,6 +130,8 @@ class Machine:
     preempted: list[Task] = field(default_factory=list)
     batch: list[Task] = field(default_factory=list)
     running: bool = False
+    goes_on: bool = False
+    """Between two iterations of a batch, of which the next takes memory when it starts."""
     cut: bool = False
     line: list[Request] = field(default_factory=list)
 
@@ -221,7 +232,7 @@ class ChoiceOfPieces(Choice):
             if self.has_enough_like(task):
                 break
             self.take(task)
-            task.piece = min(room, task.request.computed - task.computed)
+            task.piece = min(room, task.whole - task.computed)
         return self.chosen
 
 
@@ -296,7 +307,7 @@ class Simulator:
                 break
         for pool in ("token", "mixed"):
             machine = min(self.pools[pool], key=by_reserved, default=None)
-            if machine and machine.reserved + request.prompt + request.output <= machine.kind.kv_routable:
+            if machine and machine.reserved + self.reservation(request) <= machine.kind.kv_routable:
                 target = machine
                 break
         if source is None and self.pools["token"]:
@@ -315,15 +326,25 @@ class Simulator:
         most = self.rules.max_requests_per_machine
         return most > 0 and len(self.inside) >= most * in_service
 
+    def is_too_large(self, request: Request) -> bool:
+        """Whether some machine could not hold all of it, where it would find out only when it is full."""
+        return self.rules.kv_on_demand and self.held_at_end(request) > min(m.kind.kv_capacity for m in self.machines)
+
+    def held_at_end(self, request: Request) -> int:
+        return request.prompt + request.output - self.rules.kv_on_demand
+
+    def reservation(self, request: Request) -> int:
+        return request.prompt if self.rules.kv_on_demand else request.prompt + request.output
+
     def arrive(self, request: Request) -> None:
         if request not in self.inside:
-            if self.is_full():
+            if self.is_full() or self.is_too_large(request):
                 return
             self.inside.append(request)
         request.source, request.target = source, target = self.route(request)
         source.pending += request.computed
         target.pending += 1
-        target.reserved += request.prompt + request.output
+        target.reserved += self.reservation(request)
         if source is not target:
             source.reserved += request.prompt + self.head
         prompt = Task(request, is_prompt=True)
@@ -341,7 +362,9 @@ class Simulator:
     def need(self, task: Task) -> int:
         if task.was_admitted:
             return 0
-        return task.request.prompt + self.head if task.is_prompt else task.request.output - self.head
+        if task.is_prompt:
+            return task.request.prompt + self.head + task.again
+        return 1 if self.rules.kv_on_demand else task.request.output - self.head
 
     def fits(self, machine: Machine, task: Task) -> bool:
         return machine.used + self.need(task) <= machine.kind.kv_capacity
@@ -349,7 +372,7 @@ class Simulator:
     def could_join(self, machine: Machine, task: Task) -> None:
         """A machine that is idle starts; a run of decodes ends at its next boundary."""
         if not machine.running:
-            if self.fits(machine, task):
+            if self.fits(machine, task) or (self.rules.kv_on_demand and not task.is_prompt):
                 self.make_ready(machine)
         elif task.is_prompt:
             machine.cut |= not self.rules.long_prompts_wait or task.tokens <= self.rules.max_batch_tokens
@@ -361,22 +384,67 @@ class Simulator:
 
     def some_task_fits(self, machine: Machine) -> bool:
         """Whether a choice would find something to run among what it comes to first."""
-        decodes = [task for task in machine.queue if task.is_ready and not task.is_prompt and not task.was_admitted]
+        decodes = self.waiting_decodes(machine)
+        if decodes and self.rules.kv_on_demand:
+            return True
         first = [*machine.preempted[:1], machine.queue[0], *machine.prompts[:1]]
         first += sorted(decodes, key=lambda task: task.request.number)[:1]
         return any(self.fits(machine, task) for task in first)
+
+    @staticmethod
+    def waiting_decodes(machine: Machine) -> list[Task]:
+        return [task for task in machine.queue if task.is_ready and not task.is_prompt and not task.was_admitted]
 
     def make_ready(self, machine: Machine) -> None:
         if machine not in self.ready:
             self.ready.append(machine)
 
     def start(self, machine: Machine) -> None:
+        if machine.goes_on:
+            machine.goes_on = False
+            if machine.used + len(machine.batch) <= machine.kind.kv_capacity:
+                machine.used += len(machine.batch)
+                self.iterate(machine)
+                return
+            machine.running = False
+        if self.rules.kv_on_demand:
+            self.make_room(machine)
         self.choose(machine)
         machine.cut = False
         if machine.batch:
             self.iterate(machine)
         elif not machine.queue and machine.pool != machine.home:
             self.move(machine, machine.home)
+
+    def make_room(self, machine: Machine) -> None:
+        """Every running decode takes a token, or the first that waits is to: others' KV-cache is dropped for it."""
+        capacity = machine.kind.kv_capacity
+
+        def last_of(*tasks: Task) -> Task:
+            return max(tasks, key=lambda task: task.request.number)
+
+        while machine.batch and machine.used + len(machine.batch) > capacity:
+            self.evict(machine, last_of(*machine.batch, *machine.preempted, *self.waiting_decodes(machine)))
+        machine.used += len(machine.batch)
+        while not machine.batch and not machine.preempted and machine.used == capacity:
+            waiting = self.waiting_decodes(machine)
+            if len(waiting) < 2:
+                return
+            self.evict(machine, last_of(*waiting))
+
+    @staticmethod
+    def evict(machine: Machine, decode: Task) -> None:
+        request = decode.request
+        # What all tokens but the last have left, and of one that was left out of a batch what it has taken beyond.
+        machine.used -= request.prompt + request.generated - 1 + (decode in machine.preempted)
+        for line in (machine.batch, machine.preempted, machine.queue):
+            line[:] = [task for task in line if task is not decode]
+        request.evictions += 1
+        prompt = Task(request, is_prompt=True, again=request.generated)
+        is_begun = bool(machine.prompts) and machine.prompts[0].was_admitted
+        machine.prompts.insert(int(is_begun), prompt)
+        machine.join(prompt)
+        machine.pending += prompt.whole
 
     def choose(self, machine: Machine) -> None:
         kind_of_choice = ChoiceOfPieces if self.rules.chunked_prefill else Choice
@@ -408,11 +476,16 @@ class Simulator:
         machine.batch = [task for task in machine.batch if task not in done]
         for task in done:
             if not task.is_prompt:
-                self.finish(task.request, task.request.prompt + task.request.output)
+                self.finish(task.request, self.held_at_end(task.request))
         for task in done:
-            if task.is_prompt:
+            if task.again:
+                self.end_prompt_again(task)
+            elif task.is_prompt:
                 self.end_prompt(task.request)
         if done or had_prompts or machine.cut:
+            self.make_ready(machine)
+        elif self.rules.kv_on_demand:
+            machine.running = machine.goes_on = machine.used + len(machine.batch) <= machine.kind.kv_capacity
             self.make_ready(machine)
         else:
             self.iterate(machine)
@@ -422,7 +495,7 @@ class Simulator:
         for task in [task for task in machine.batch if task.piece is not None]:
             task.computed += task.piece
             task.piece = None
-            if task.computed < task.request.computed:
+            if task.computed < task.whole:
                 machine.batch.remove(task)
                 machine.prompts.insert(0, task)
                 machine.queue.insert(0, task)
@@ -445,11 +518,19 @@ class Simulator:
         else:
             self.send(request)
 
+    def end_prompt_again(self, task: Task) -> None:
+        request = task.request
+        request.target.pending -= task.whole
+        if request.generated == request.output:
+            self.finish(request, self.held_at_end(request))
+        else:
+            request.target.join(Task(request, is_prompt=False))
+
     def finish(self, request: Request, held: int) -> None:
         request.finish_s = self.now
         self.inside.remove(request)
         request.target.pending -= 1
-        request.target.reserved -= request.prompt + request.output
+        request.target.reserved -= self.reservation(request)
         self.free(request.target, held)
         if self.unsent:
             following = self.unsent.pop(0)

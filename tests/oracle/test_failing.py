@@ -48,6 +48,7 @@ def world(random: Random) -> World:
     requests = sorted(
         (random.randint(0, 64) / 16, random.randint(1, 12), random.randint(1, 9)) for _ in range(random.randint(1, 30))
     )
+    on_demand = random.random() < 0.4
     rules = Rules(
         max_batch_requests=random.choice([1, 2, 4, 512]),
         max_batch_tokens=random.choice([4, 8, 16, 2048]),
@@ -59,7 +60,8 @@ def world(random: Random) -> World:
         max_passed_over=random.randint(1, 4),
         max_pending_tokens=random.choice([0, 8, 24, 8192]),
         layerwise_from_tokens=random.choice([0, 4, 512]),
-        first_token_in_prompt_kv=random.random() < 0.5,
+        kv_on_demand=on_demand,
+        first_token_in_prompt_kv=not on_demand and random.random() < 0.5,
         long_prompts_wait=random.random() < 0.5,
         transfer_retry_s=random.choice([0.0, 0.0, 0.25, 1.0]),
     )

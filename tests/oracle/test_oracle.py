@@ -94,6 +94,7 @@ def kinds(draw: st.DrawFn) -> Kind:
 @st.composite
 def worlds(draw: st.DrawFn) -> dict[str, Any]:
     is_mixed = draw(st.booleans())
+    on_demand = draw(st.booleans())
     pools = [draw(kinds())] if is_mixed else [draw(kinds()), draw(kinds())]
     requests = draw(
         st.lists(st.tuples(SIXTEENTHS, st.integers(1, 12), st.integers(1, 9)), min_size=1, max_size=30).map(sorted)
@@ -113,7 +114,8 @@ def worlds(draw: st.DrawFn) -> dict[str, Any]:
             max_passed_over=draw(st.integers(1, 4)),
             max_pending_tokens=draw(st.sampled_from([0, 8, 24, 8192])),
             layerwise_from_tokens=draw(st.sampled_from([0, 4, 512])),
-            first_token_in_prompt_kv=draw(st.booleans()),
+            kv_on_demand=on_demand,
+            first_token_in_prompt_kv=not on_demand and draw(st.booleans()),
             long_prompts_wait=draw(st.booleans()),
             transfer_retry_s=draw(st.sampled_from([0.0, 1.0])),
         ),
@@ -171,3 +173,4 @@ def test_the_kernel_is_the_oracle(world: dict[str, Any]) -> None:
     result = kernel(**world)
     np.testing.assert_array_equal(result.first_token_s, [request.first_token_s for request in served])
     np.testing.assert_array_equal(result.finish_s, [request.finish_s for request in served])
+    np.testing.assert_array_equal(result.recomputations, [request.evictions for request in served])

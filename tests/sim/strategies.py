@@ -128,7 +128,9 @@ def schedulings(draw: st.DrawFn, *, is_mixed: bool = False) -> Scheduling:
         )
     )
     engine = draw(st.one_of(st.just({}), st.fixed_dictionaries(ENGINE)))
-    return Scheduling(**limits, **rules, **engine, chunked_prefill=is_mixed and draw(st.booleans()))
+    chunked_prefill = is_mixed and draw(st.booleans())
+    kv_on_demand = not rules.get("first_token_in_prompt_kv", False) and draw(st.booleans())
+    return Scheduling(**limits, **rules, **engine, chunked_prefill=chunked_prefill, kv_on_demand=kv_on_demand)
 
 
 @st.composite

@@ -129,6 +129,10 @@ class TestChunkedPrefill:
         simulation = mixed(kv_tokens=100, chunked_prefill=True).simulate(1, 0, trace)
         check(simulation, [0.09, 0.09, 0.09, 0.2065], [3.0065, 0.19, 0.09, 0.2065])
 
+    def test_memory_on_demand_excludes_what_reserves_it(self) -> None:
+        with pytest.raises(ValueError, match="kv_on_demand goes without first_token_in_prompt_kv"):
+            mixed(kv_on_demand=True, first_token_in_prompt_kv=True)
+
     def test_it_is_for_mixed_machines(self) -> None:
         with pytest.raises(ValueError, match="chunked_prefill"):
             split(chunked_prefill=True)
