@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,7 +18,10 @@ from rich.text import Text
 from provisioner.perf import Points
 from provisioner.perf.points import label
 from provisioner.perf.results import Account, Imported
-from provisioner.report.plain import plain
+from provisioner.report.plain import plain, printable
+
+_FILE = re.compile(r":\d+$")
+"""The line of a run, behind the name of its file."""
 
 
 def summary(points: Points, fit: dict[str, float | None], out: Path | None) -> dict[str, Any]:
@@ -110,7 +115,18 @@ def table(summary: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Renderable
     text = Text("\n".join(lines))
     if not rows:
         return text
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    files = [
+        part
+        for _, same in groupby(rows, key=lambda row: (_FILE.sub("", row["file"]), row["kind"]))
+        for part in _runs(list(same))
+    ]
+    units = Text("TTFT and TPOT in ms; Asked and RPS in requests per second; Rows of prefill + decode times", "dim")
+    return Group(*files, units, text)
+
+
+def _runs(rows: Sequence[dict[str, Any]]) -> tuple[RenderableType, RenderableType]:
+    """The runs of one file, under its name."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("Run", overflow="fold")
     for column in ("Asked", "RPS", "Done", "Failed", "Zeros", "TTFT", "TPOT", "Batch", "Rows"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -119,13 +135,13 @@ def table(summary: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Renderable
         numbers = [row["asked_rps"], row["achieved_rps"], row["completed"], row["failed"], row["zeros"]]
         times = [None if row[name] is None else row[name] * 1e3 for name in ("ttft_s", "tpot_s")]
         cells = [_cell(each) for each in (*numbers, *times, row["batch"])]
-        table.add_row(plain(f"{row['file']} {row['run'] or row['kind']}"), *cells, ways)
-    table.caption = "TTFT and TPOT in ms; Asked and RPS in requests per second; Rows of prefill + decode times"
-    table.caption_justify = "left"
-    return Group(table, text)
+        table.add_row(plain(row["run"] or "the whole file"), *cells, ways)
+    return Text(printable(f"{_FILE.sub('', rows[0]['file'])}: {rows[0]['kind']}")), table
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return value if isinstance(value, str) else f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"  # noqa: PLR2004 - no powers of ten
+    return str(value)

@@ -64,6 +64,17 @@ def test_asked_and_achieved_rates_failures_and_zeros_are_printed(provision: Prov
     assert "0.9524" in run.out
 
 
+def test_runs_stand_under_the_name_of_their_file(provision: Provision, folder: Path) -> None:
+    name = "a-long-name-that-leaves-no-room-for-numbers-beside-it.json"
+    (folder / name).write_text(json.dumps(shapes.guidellm()))
+    run = provision("profile", "import", name, *TARGET)
+    assert run.code == 0
+    lines = [line.rstrip() for line in run.out.splitlines()]
+    assert f"{name}: GuideLLM" in lines
+    assert sum(line.startswith(" benchmarks[0]") for line in lines) == 1
+    assert max(map(len, lines)) <= 80
+
+
 def test_names_from_a_file_command_no_terminal(provision: Provision, folder: Path) -> None:
     (folder / "run.jsonl").write_text(shapes.lines(shapes.sglang(dataset_name="\x1b[2J[red]x"), shapes.sglang()))
     run = provision("profile", "import", "run.jsonl", *TARGET, "--batch", "4")
