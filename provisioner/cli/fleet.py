@@ -22,9 +22,10 @@ provision fleet fleet.yaml --spares 1;
 provision fleet fleet.yaml --by-hour --replications 2 --json plan.json"""
 
 
-@shared(Judging)
+@shared(Judging, Outputs)
 def fleet(
     judging: Judging,
+    outputs: Outputs,
     *,
     file: Annotated[Path, typer.Argument(help="The services, their limits and the goal, in YAML.", metavar="FILE")],
     by_hour: Annotated[
@@ -44,10 +45,6 @@ def fleet(
         typer.Option(help="Machines that may fail at once: how many spares do, shared.", metavar="N", min=0, max=4),
     ] = 0,
     time_limit: Annotated[float, typer.Option(help="Seconds for each integer program.", metavar="S", min=0.1)] = 60.0,
-    csv: Annotated[Path | None, typer.Option(help="Write a CSV file.", metavar="FILE")] = None,
-    json: Annotated[
-        Path | None, typer.Option(help="JSON instead of the table, or into a file.", metavar="[FILE]")
-    ] = None,
 ) -> None:
     """Plan clusters for many services under shared limits.
 
@@ -62,8 +59,8 @@ def fleet(
     from provisioner.fleet import Effort, plan
     from provisioner.report import answer
     from provisioner.report import fleet as report
+    from provisioner.report.figures.fleet import of_fleet
 
-    outputs = Outputs(csv=csv, json=json)
     output.check(outputs)
     if one_cluster and by_hour:
         raise InputError(Fault(problem="--by-hour and --one-cluster are two questions", allowed="one of them"))
@@ -103,6 +100,7 @@ def fleet(
             report.table(planned, goal, title, certificates), *([] if shared_out is None else [shared_out.text()])
         ),
         csv=lambda: answer.table_csv([report.row(pick) for pick in planned.picks]),
+        figures=lambda: of_fleet(planned, goal, title),
         quiet=judging.quiet,
     )
     if not planned.is_feasible:
@@ -117,6 +115,7 @@ def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: 
     from provisioner.fleet.rates import horizon, options_by_hour, planned
     from provisioner.report import answer
     from provisioner.report import day as report
+    from provisioner.report.figures.day import by_hour
     from provisioner.search import Workers
 
     hours, faults = horizon(found, [each.rates for each in served])
@@ -143,6 +142,7 @@ def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: 
         answer=report.answer(plan, services.echo(judging, served), rates),
         table=lambda: report.table(plan, title),
         csv=lambda: answer.table_csv(report.rows(plan, rates)),
+        figures=lambda: [by_hour(plan, rates, title)] if plan.is_feasible else [],
         quiet=judging.quiet,
     )
     if not plan.is_feasible:

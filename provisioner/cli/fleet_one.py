@@ -22,6 +22,7 @@ def one_cluster(found: FleetFile, served: list[Served], judging: Judging, output
     from provisioner.cli.question import cores
     from provisioner.report import answer
     from provisioner.report import robust as report
+    from provisioner.report.figures import choice
     from provisioner.search import Workers, robust
 
     cases = _cases(found, served, share)
@@ -49,6 +50,7 @@ def one_cluster(found: FleetFile, served: list[Served], judging: Judging, output
         csv=lambda: answer.table_csv(
             [{"service": name, **answer.row(each)} for name, each in zip(names, plan.evaluations, strict=False)]
         ),
+        figures=lambda: choice.of_cases(list(zip(names, plan.evaluations, strict=False)), title),
         quiet=judging.quiet,
     )
     if plan.status == "infeasible":

@@ -54,13 +54,17 @@ def _summary(plan: DayPlan) -> list[str]:
         lines.append("One fixed fleet for the peak is not within the limits.")
     elif plan.peak_usd:
         lines.append(f"One fixed fleet for the peak costs {plan.peak_usd:,.2f} USD: the plan saves {plan.saving:.1%}.")
-    proof = (
-        "no plan of these clusters costs less"
-        if plan.status == "optimal"
-        else f"time ran out: {plan.gap:.2%} less at most"
-    )
-    lines.append(f"{plan.checked} clusters pass at the rate of their hour; in {plan.elapsed_s:.1f} s: {proof}.")
+    passing = f"{plan.checked} clusters pass at the rate of their hour"
+    lines.append(f"{passing}; in {plan.elapsed_s:.1f} s: {_certificate(plan)}.")
     return lines
+
+
+def _certificate(plan: DayPlan) -> str:
+    return {
+        "optimal": "no plan of these clusters costs less",
+        "feasible": f"time ran out: {plan.gap:.2%} less at most",
+        "infeasible": "no plan is within the limits in every hour",
+    }[plan.status]
 
 
 def answer(plan: DayPlan, inputs: Mapping[str, Any], rates: Sequence[Sequence[float]]) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def answer(plan: DayPlan, inputs: Mapping[str, Any], rates: Sequence[Sequence[fl
         "gap": plan.gap,
         "peak_usd": plan.peak_usd,
         "saving": plan.saving,
-        "search": {"checked": plan.checked, "elapsed_s": round(plan.elapsed_s, 3)},
+        "search": {"certificate": _certificate(plan), "checked": plan.checked, "elapsed_s": round(plan.elapsed_s, 3)},
     }
 
 

@@ -12,16 +12,9 @@ from rich.text import Text
 
 from provisioner.fleet import FleetPlan, LimitUse, Pick, Totals
 from provisioner.report.answer import SCHEMA_VERSION, judged
+from provisioner.report.figures.wording import GOAL_UNITS
 from provisioner.report.plain import plain, printable
 from provisioner.search import Certificate
-
-GOAL_UNITS = {
-    "cost": "USD/h less",
-    "power": "kW less",
-    "machines": "machines less",
-    "throughput": "weighted RPS more",
-    "smallest_share": "of the target more",
-}
 
 
 def table(plan: FleetPlan, goal: str, title: str, certificates: Sequence[Certificate]) -> RenderableType:
@@ -96,12 +89,15 @@ def _dropped(plan: FleetPlan) -> Text | None:
 def _proof(plan: FleetPlan, certificates: Sequence[Certificate]) -> str:
     simulated = sum(certificate.simulated for certificate in certificates)
     elapsed_s = plan.elapsed_s + sum(certificate.elapsed_s for certificate in certificates)
-    proof = {
+    return f"{simulated:,} clusters simulated, in {elapsed_s:.1f} s: {_certificate(plan)}."
+
+
+def _certificate(plan: FleetPlan) -> str:
+    return {
         "optimal": "no choice of clusters is better, and no cluster left out could make a better fleet",
         "feasible": f"time ran out: a better fleet may exist, by {plan.gap:.2%} at most",
         "infeasible": "no choice of clusters is within the limits",
     }[plan.status]
-    return f"{simulated:,} clusters simulated, in {elapsed_s:.1f} s: {proof}."
 
 
 def empty(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -133,6 +129,7 @@ def answer(
         "dropped_first": [{"service": each.service, "at": each.at} for each in plan.dropped_first],
         "rationed": plan.rationed,
         "search": {
+            "certificate": _certificate(plan),
             "simulated": sum(certificate.simulated for certificate in certificates),
             "excluded_by_bound": sum(certificate.excluded_by_bound for certificate in certificates),
             "excluded_by_dominance": sum(certificate.excluded_by_dominance for certificate in certificates),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from provisioner.report import comparison
-from provisioner.report.figures import Cloud, Figure, Front, HeatMaps, Scatter, bars, cdf, curve
+from provisioner.report.figures import Cloud, Figure, Front, HeatMaps, Part, Scatter, Stacks, bars, cdf, curve
 from provisioner.search import Certificate, Plan
 from provisioner.traces.distribution import Distribution
 from tests.report.made import HOSTILE, MIXED, SPLIT, evaluation
@@ -47,6 +48,21 @@ def figures() -> dict[str, Figure]:
             {"Prompt (tokens)": {HOSTILE: Distribution(np.arange(1, 500), np.ones(499, np.int64))}}, HOSTILE
         ),
         "front": Front.of(GRID[-1:], GRID, HOSTILE),
+        "not joined": replace(
+            Front.of(GRID[-2:], GRID, HOSTILE), is_joined=False, kinds=("gets", "could have", "misses")
+        ),
+        "stacks": Stacks(
+            title=HOSTILE,
+            x_label="Share of the limit",
+            rows=(HOSTILE, "Power (kW)"),
+            parts=(
+                Part(label=HOSTILE, lengths=(0.5, math.nan), texts=("5", "")),
+                Part(label="other", lengths=(0.25, 3.0), texts=("2.5", "30")),
+            ),
+            is_limited=(True, False),
+            ends=(f"{HOSTILE}\nsecond line", "30, no limit"),
+            note=HOSTILE,
+        ),
         "no front": Front.of([], MISSES, HOSTILE),
         "bars": bars.of_designs(rows, MIXED.name, HOSTILE),
         "objectives": bars.of_objectives([(HOSTILE, GRID[0])], HOSTILE),

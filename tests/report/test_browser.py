@@ -98,7 +98,7 @@ def test_the_map_shows_another_limit_when_it_is_chosen(opened: tuple[Any, list[s
 def test_arrow_keys_go_from_mark_to_mark_and_are_read_out(opened: tuple[Any, list[str]]) -> None:
     tab, _ = opened
     tab.locator("#chart-1").focus()
-    readout = tab.locator("#chart-1 ~ output")
+    readout = tab.locator("figure:has(#chart-1) output")
     said = []
     for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
         tab.keyboard.press(key)

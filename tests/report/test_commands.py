@@ -47,6 +47,44 @@ def test_every_command_draws_and_reports(provision: Provision, folder: Path, nam
     assert "--report a.html" in elements.text
 
 
+FLEET = """\
+minimize: cost
+limits: {power_kw: %s}
+services:
+  - {name: "<script>alert(1)</script>", target_rps: 10, designs: [HHcap], %s}
+  - {name: "$x$ & <b>", workload: conversation, model: llama2-70b, target_rps: 5, designs: [H100]}
+"""
+HOURS = "hours: [{from_hour: 0, to_hour: 12, rps: 5}, {from_hour: 12, to_hour: 24, rps: 10}]"
+FLEETS = {
+    "fleet": (FLEET % ("440", "weight: 1"), ()),
+    "no fleet": (FLEET % ("30", "weight: 1"), ()),
+    "in part": (FLEET.replace("minimize: cost", "maximize: throughput") % ("80", "weight: 1"), ()),
+    "by the hour": (FLEET.replace("target_rps: 10, ", "") % ("440", HOURS), ("--by-hour",)),
+    "one cluster": (FLEET.replace("HHcap", "H100").replace("limits: {power_kw: %s}\n", "") % "weight: 1",
+                    ("--one-cluster",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FLEETS)
+def test_fleets_draw_and_report_too_whatever_their_services_are_called(
+    provision: Provision, folder: Path, name: str
+) -> None:
+    pytest.importorskip("ortools", reason="fleets need the extra [fleet]")
+    text, options = FLEETS[name]
+    Path("fleet.yaml").write_text(text)
+    quick = ("--duration", "10", "--replications", "1", "--max-machines", "20", "--quiet")
+    run = provision("fleet", "fleet.yaml", *options, *quick, "--plot", "a.svg", "--report", "a.html")
+    assert run.code == (3 if name == "no fleet" else 0), run.err
+    assert run.err == ""
+    elements = Elements((folder / "a.html").read_text(encoding="utf-8"))
+    assert elements.count("script") == 3
+    assert not elements.count("b")
+    assert [a for _, a in elements.found if a.get("class") == "chart"]
+    drawn = (folder / "a.svg").read_text(encoding="utf-8")
+    assert "<script>" not in drawn
+    assert ("no fleet is within these limits" in drawn) == (name == "no fleet")
+
+
 def test_a_described_trace_shows_its_lengths(provision: Provision, folder: Path) -> None:
     Path("mine.csv").write_text("arrival_s,prompt_tokens,output_tokens\n0,10,2\n1,20,3\n")
     assert provision("workload", "describe", "mine.csv", "--plot", "a.svg").code == 0

@@ -8,8 +8,9 @@ from provisioner.report.figures.front import Front, Point
 from provisioner.report.figures.heatmaps import HeatMaps
 from provisioner.report.figures.lines import Axis, Lines, Panel, Series
 from provisioner.report.figures.scatter import Cloud, Scatter
+from provisioner.report.figures.stacks import Part, Stacks
 
-Figure = HeatMaps | Lines | Front | Bars | Scatter
+Figure = HeatMaps | Lines | Front | Bars | Scatter | Stacks
 
 __all__ = [
     "Axis",
@@ -21,7 +22,9 @@ __all__ = [
     "HeatMaps",
     "Lines",
     "Panel",
+    "Part",
     "Point",
     "Scatter",
     "Series",
+    "Stacks",
 ]

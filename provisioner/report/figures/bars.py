@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provisioner.report.comparison import COLUMNS, Row
-from provisioner.report.figures.wording import cluster_name, limit_text
+from provisioner.report.figures.wording import cluster_name, limit_name, limit_text
 from provisioner.search import Evaluation
 
 GROUPS = {
@@ -95,5 +95,30 @@ def of_objectives(named: Sequence[tuple[str, Evaluation]], title: str) -> Bars:
         groups=tuple(limit_text(limit) for limit in limits),
         series=series,
         reference="the limit",
-        note="! beyond its limit",
+        note="! beyond its limit" if any(not r.met for _, e in named for r in e.results) else "",
+    )
+
+
+def of_cases(named: Sequence[tuple[str, Evaluation]], title: str) -> Bars:
+    """Each objective as a share of its limit, where limits differ from case to case."""
+    limits = dict.fromkeys(limit_text(result.limit) for _, e in named for result in e.results)
+    if all(len(e.results) == len(limits) for _, e in named):
+        return of_objectives(named, title)
+    metrics = dict.fromkeys(limit_name(result.limit) for _, e in named for result in e.results)
+    found = [(name, {limit_name(result.limit): result for result in e.results}) for name, e in named]
+    series = tuple(
+        BarSeries(
+            label=name,
+            values=tuple(r.value / r.limit.limit if (r := of.get(metric)) else math.nan for metric in metrics),
+            texts=tuple(f"{r.value:.3g}{'' if r.met else '!'}" if (r := of.get(metric)) else "" for metric in metrics),
+        )
+        for name, of in found
+    )
+    return Bars(
+        title=title,
+        y_label="Achieved / limit of the case",
+        groups=tuple(metrics),
+        series=series,
+        reference="the limit",
+        note="Limits differ from case to case; ! beyond its limit",
     )

@@ -36,7 +36,8 @@ def of_front(front: Front, title: str, *, of_rates: bool) -> tuple[Figure, ...]:
     """The front among all that was simulated."""
     if not front.evaluations:
         return ()
-    return (figures.Front.of(front.clusters, front.evaluations, title, of_rates=of_rates),)
+    shown = _highest(front.evaluations) if of_rates else front.evaluations
+    return (figures.Front.of(front.clusters, shown, title, of_rates=of_rates),)
 
 
 def of_comparison(
@@ -90,6 +91,11 @@ def of_change(before: Evaluation, after: Evaluation, title: str) -> tuple[Figure
     return (bars.of_objectives([("before", before), ("after", after)], title),)
 
 
+def of_cases(named: Sequence[tuple[str, Evaluation]], title: str) -> tuple[Figure, ...]:
+    """One cluster in several cases, each with limits of its own."""
+    return (bars.of_cases(named, title),) if named else ()
+
+
 def _space(found: Sequence[Evaluation], title: str, objective: Objective, best: Evaluation | None) -> Figure:
     if found[0].cluster.design.is_mixed:
         return curve.against_machines(found, title)
@@ -109,14 +115,21 @@ def _amounts(found: Sequence[Evaluation], title: str) -> figures.Front:
 
 def _rates(tried: Sequence[Evaluation], title: str) -> figures.Front:
     """The highest rate that each cluster was seen to pass, against its cost."""
-    best: dict[tuple[str, tuple[int, ...]], Evaluation] = {}
-    for evaluation in sorted(tried, key=lambda e: (e.is_feasible, e.rate_rps)):
-        best[evaluation.cluster.design.name, evaluation.cluster.counts] = evaluation
+    best = _highest(tried)
     front: list[Evaluation] = []
-    for evaluation in sorted(best.values(), key=lambda e: (e.cluster.cost_usd_per_h, -e.rate_rps)):
+    for evaluation in sorted(best, key=lambda e: (e.cluster.cost_usd_per_h, -e.rate_rps)):
         if evaluation.is_feasible and (not front or evaluation.rate_rps > front[-1].rate_rps):
             front.append(evaluation)
-    return figures.Front.of(front, list(best.values()), title, of_rates=True)
+    return figures.Front.of(front, best, title, of_rates=True)
+
+
+def _highest(tried: Sequence[Evaluation]) -> list[Evaluation]:
+    """Each cluster at the highest rate that it passes; where none passes any, each at the lowest that it misses."""
+    best: dict[tuple[str, tuple[int, ...]], Evaluation] = {}
+    for evaluation in sorted(tried, key=lambda e: (e.is_feasible, e.rate_rps if e.is_feasible else -e.rate_rps)):
+        best[evaluation.cluster.design.name, evaluation.cluster.counts] = evaluation
+    passing = [evaluation for evaluation in best.values() if evaluation.is_feasible]
+    return passing or list(best.values())
 
 
 def _objectives(evaluation: Evaluation) -> figures.Bars:

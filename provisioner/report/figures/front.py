@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from provisioner.report.figures.wording import AMOUNTS, cluster_name
+from provisioner.report.figures.wording import AMOUNTS, cluster_name, limit_name
 from provisioner.search import Evaluation
 
 THROUGHPUT = "Throughput (requests/s)"
@@ -24,6 +25,8 @@ class Point:
     """Everything about it, in a line."""
     passes: bool
     is_front: bool
+    excess: float = 0.0
+    """How far it is over the limit that it misses by most, as a share of it; infinite if it does not keep up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,10 @@ class Front:
     note: str
     y_is_wanted: bool = False
     """More of y is better."""
+    kinds: tuple[str, str, str] = ("not dominated", "passes", "misses")
+    """What points of the front are, others that pass, and those that do not."""
+    is_joined: bool = True
+    """A line joins the front."""
 
     @classmethod
     def of(
@@ -55,16 +62,18 @@ class Front:
                 detail=_detail(e),
                 passes=e.is_feasible,
                 is_front=id(e) in chosen,
+                excess=max(-e.headroom, 0.0) if e.is_stable else math.inf,
             )
             for e in sorted(kept.values(), key=lambda e: (e.cluster.cost_usd_per_h, y(e)))
         )
-        dots = f"Named: not dominated ({len(front)}); dots: others that pass; ×: simulated, misses"
+        dots = f"Named: not dominated ({len(front)}); "
+        dots += "dots: the highest rate of others" if of_rates else "dots: others that pass; ×: simulated, misses"
         return cls(
             title=title,
             x_label=AMOUNTS["cost"],
             y_label=THROUGHPUT if of_rates else AMOUNTS["power"],
             points=points,
-            note=dots if front else "No cluster passes; ×: what was simulated and misses",
+            note=dots if front else "No cluster passes; ×: what was simulated and misses, the nearest misses named",
             y_is_wanted=of_rates,
         )
 
@@ -74,6 +83,6 @@ def _detail(evaluation: Evaluation) -> str:
     binding = evaluation.binding
     return (
         f"{cluster.design.name} {cluster.label}: {cluster.machines} machines, {cluster.cost_usd_per_h:,.2f} USD/h, "
-        f"{cluster.power_kw:,.1f} kW, {evaluation.rate_rps:.4g} requests/s; {binding.limit.name} binds "
+        f"{cluster.power_kw:,.1f} kW, {evaluation.rate_rps:.4g} requests/s; {limit_name(binding.limit)} binds "
         f"at {binding.value:.3g} of {binding.limit.limit:g}"
     )

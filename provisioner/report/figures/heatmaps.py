@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.trace import Floats, Ints
-from provisioner.report.figures.wording import Limited
+from provisioner.report.figures.wording import Limited, limit_name
 from provisioner.search import Evaluation, Objective, amount
 
 Segment = tuple[tuple[float, float], tuple[float, float]]
@@ -128,4 +128,4 @@ def _marked(
 def _shortfall(evaluation: Evaluation) -> str:
     if not evaluation.is_stable or not math.isfinite(evaluation.headroom):
         return "does not keep up"
-    return f"{evaluation.binding.limit.name} {-evaluation.headroom:.0%} over"
+    return f"{limit_name(evaluation.binding.limit)} {-evaluation.headroom:.0%} over"

@@ -16,6 +16,8 @@ class Axis:
     is_share: bool = False
     """From 0 to 1, shown as per cent."""
     is_count: bool = False
+    step: float | None = None
+    """From one tick to the next, where that is not left to whoever draws."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

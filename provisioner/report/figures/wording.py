@@ -27,6 +27,14 @@ class Limited(Protocol):
         """What the limit is in."""
 
 
+GOAL_UNITS = {
+    "cost": "USD/h less",
+    "power": "kW less",
+    "machines": "machines less",
+    "throughput": "weighted RPS more",
+    "smallest_share": "of the target more",
+}
+"""What a fleet gains, by what it is to be best in."""
 METRICS = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E", "goodput": "Goodput"}
 AMOUNTS: dict[Objective, str] = {"cost": "Cost (USD/h)", "power": "Power (kW)", "machines": "Machines"}
 UNITS = {"slowdown": "Slowdown", "s": "Seconds", "s_per_token": "Seconds per token", "missed": "Share that misses"}

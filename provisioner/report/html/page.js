@@ -54,7 +54,7 @@ const next = (marks, from, [right, down]) => {
   return best;
 };
 const steer = (chart) => {
-  const readout = chart.parentElement.querySelector("output");
+  const readout = chart.closest("figure").querySelector("output");
   let current = null;
   chart.addEventListener("keydown", (event) => {
     const direction = DIRECTIONS[event.key];

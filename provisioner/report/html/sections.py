@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from provisioner.report.figures import Figure
-from provisioner.report.figures.wording import METRICS
+from provisioner.report.figures import Figure, Front
+from provisioner.report.figures.wording import GOAL_UNITS, METRICS
 from provisioner.report.html.element import Markup, element
 
 Answer = Mapping[str, Any]
@@ -22,10 +23,23 @@ STATUS = {
 }
 
 
+STATUS_OF_FLEETS = {
+    "optimal": "optimal: every SLO is met within the limits, and no other fleet is better",
+    "feasible": "feasible: every SLO is met within the limits; a better fleet may exist",
+    "infeasible": "infeasible: no fleet is within the limits",
+}
+ROWS = {
+    "services": ("Services", "What each service gets"),
+    "hours": ("Hours", "What each service gets in each hour"),
+}
+"""What rows are of, by what answers have."""
+
+
 def heading(title: str, answer: Answer) -> Markup:
     """The title, what became of the question, and the switch between dark and light."""
     status = answer.get("status")
-    words = STATUS.get(str(status), status)
+    worded_as = STATUS_OF_FLEETS if set(ROWS) & set(answer) else STATUS
+    words = worded_as.get(str(status), status)
     if "clusters" in answer:
         passes = any(cluster["status"] == "feasible" for cluster in answer["clusters"])
         status, words = "feasible" if passes else "infeasible", STATUS_OF_MANY[passes]
@@ -53,7 +67,7 @@ def question(answer: Answer) -> Markup | None:
 
 def verdict(answer: Answer) -> Markup | None:
     """The cluster that is the answer, or why there is none."""
-    cluster = answer.get("cluster")
+    cluster = answer.get("cluster") or _whole(answer)
     reason = answer.get("reason")
     if cluster is None and reason is None:
         return None
@@ -66,6 +80,15 @@ def verdict(answer: Answer) -> Markup | None:
         element("p", bound, "" if room is None else f", with {room:.1%} of its limit to spare", ".") if bound else None,
         element("p", f"{reason}.") if reason else None,
     )
+
+
+def _whole(answer: Answer) -> Answer | None:
+    """What a fleet takes, or a day of it."""
+    if "hours" in answer:
+        names = ("cost_usd", "peak_usd", "saving", "reserved")
+        found = {name: answer[name] for name in names}
+        return {**found, "saving": f"{found['saving'] or 0:.1%}"} if answer["hours"] else None
+    return answer.get("totals")
 
 
 def objectives(answer: Answer) -> Markup | None:
@@ -99,9 +122,10 @@ def proof(answer: Answer) -> Markup | None:
         f"On {confirmation['fresh_seeds']} fresh seeds, one at a time, it passes {confirmation['passed']} times."
     )
     counts = {name: value for name, value in search.items() if name != "certificate"}
+    text = search.get("certificate")
     return section(
         "Why it is optimal" if answer.get("status") == "optimal" else "What was searched",
-        element("p", f"{search['certificate'][:1].upper()}{search['certificate'][1:]}."),
+        element("p", f"{text[:1].upper()}{text[1:]}.") if text else None,
         element("p", confirmed) if confirmed else None,
         terms(counts),
         name="why",
@@ -111,33 +135,70 @@ def proof(answer: Answer) -> Markup | None:
 def figure(name: str, shown: Figure) -> Markup:
     """Room for a chart; the script draws it, and reads out where the arrow keys go."""
     note = getattr(shown, "note", "")
+    zoom = " The wheel zooms, dragging moves." if isinstance(shown, Front) else ""
     return element(
         "section",
         element("h2", shown.title),
         element(
             "figure",
-            element("div", class_="chart", id_=name, role="group", tabindex="0", aria_label=f"Chart: {shown.title}"),
-            element("output", "Arrow keys go from mark to mark.", class_="readout", for_=name),
+            element(
+                "div",
+                element(
+                    "div", class_="chart", id_=name, role="group", tabindex="0", aria_label=f"Chart: {shown.title}"
+                ),
+                class_="window",
+            ),
+            element("output", f"Arrow keys go from mark to mark.{zoom}", class_="readout", for_=name),
             element("figcaption", note) if note else None,
         ),
     )
 
 
-def alternatives(rows: str) -> Markup | None:
-    """All clusters that CSV has, or those that fare best where they are many; sortable."""
+def limits(answer: Answer) -> Markup | None:
+    """What is limited, what is used of it, and what more of it would buy; of a fleet that cannot be, what would do."""
+    is_conflict = bool(answer.get("conflict"))
+    uses = answer.get("conflict") or answer.get("limits")
+    if not uses:
+        return None
+    heads = ["Limit", "Used", "Of", "One more buys", "The next step", "It buys"]
+    if is_conflict:
+        heads = ["Limit", "Is", "Enough, if the others stay"]
+    caption = "Limits that contradict each other" if is_conflict else f"Limits; gains are {_gains(answer)}"
+    rows = []
+    for use in uses:
+        step, gain = (use["enough"]["limit"], use["enough"]["gain"]) if use["enough"] else (None, None)
+        name = f"{use['name']} ({use['unit']})"
+        bought = use["one_more"] if use["binds"] else None
+        used = [use["used"], use["limit"], bought, step, gain]
+        rows.append([name, use["limit"], step] if is_conflict else [name, *used])
+    dropped = ", then ".join(f"{each['service']} (at {each['at']:.0%})" for each in answer.get("dropped_first", []))
+    return section(
+        "Limits",
+        table(caption, heads, rows),
+        element("p", f"With less {answer['rationed']}, dropped first: {dropped}.") if dropped else None,
+    )
+
+
+def _gains(answer: Answer) -> str:
+    return GOAL_UNITS[next(iter(answer["goal"].values()))]
+
+
+def alternatives(rows: str, answer: Answer) -> Markup | None:
+    """All rows that CSV has, or those that fare best where they are many; sortable."""
     found = list(csv.DictReader(io.StringIO(rows)))
     if len(found) < 2:  # noqa: PLR2004 - the only row is the answer
         return None
+    title, caption = next((ROWS[name] for name in ROWS if name in answer), ("Alternatives", "What was simulated"))
     heads = [name for name in found[0] if not name.endswith("_limit")]
     shown = found
     if len(found) > MOST_ROWS and "headroom" in found[0]:
         shown = sorted(found, key=lambda row: (row["status"] != "feasible", -float(row["headroom"] or "-inf")))
     remark = f"{len(found):,} rows" if len(found) <= MOST_ROWS else f"{MOST_ROWS} of {len(found):,} rows; CSV has all"
     return section(
-        "Alternatives",
+        title,
         element("p", f"{remark}. A heading sorts."),
         table(
-            "What was simulated",
+            caption,
             [worded(name) for name in heads],
             [[_value(row[name]) for name in heads] for row in shown[:MOST_ROWS]],
             is_sortable=True,
@@ -157,7 +218,23 @@ def warnings(answer: Answer) -> Markup | None:
 def inputs(answer: Answer) -> Markup | None:
     """Every input as it was resolved."""
     found = answer.get("inputs")
-    return section("Inputs", terms(found)) if found else None
+    if not found:
+        return None
+    named = {name: value for name, value in found.items() if _is_nested(value)}
+    return section(
+        "Inputs",
+        terms({name: value for name, value in found.items() if name not in named}),
+        *(
+            element("details", element("summary", name), terms(own))
+            for several in named.values()
+            for name, own in several.items()
+        ),
+    )
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether it has values of its own by name, as the inputs of each service."""
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(own, Mapping) for own in value.values())
 
 
 def reproduce(command: str, answer: Answer) -> Markup:
@@ -165,7 +242,13 @@ def reproduce(command: str, answer: Answer) -> Markup:
     version = answer.get("inputs", {}).get("version")
     return section(
         "Reproduce",
-        element("pre", element("code", command), tabindex="0", aria_label="The command"),
+        element(
+            "pre",
+            # Lines break between words, and not at the dashes of an option.
+            element("code", *(element("span", word) for word in re.split(r"(?<= )", command))),
+            tabindex="0",
+            aria_label="The command",
+        ),
         element("p", f"With provisioner {version}.") if version else None,
     )
 
@@ -187,8 +270,13 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], *, 
     head = element(
         "tr",
         *(
-            element("th", element("button", name, type="button") if is_sortable else name, scope="col")
-            for name in heads
+            element(
+                "th",
+                element("button", name, type="button") if is_sortable else name,
+                scope="col",
+                class_="number" if place and any(_is_number(row[place]) for row in rows) else None,
+            )
+            for place, name in enumerate(heads)
         ),
     )
     body = (element("tr", *(_cell(value, is_first=not place) for place, value in enumerate(row))) for row in rows)
@@ -205,8 +293,12 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], *, 
     )  # fmt: skip
 
 
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, str) and value is not None
+
+
 def _cell(value: Any, *, is_first: bool) -> Markup:
-    number = None if isinstance(value, str) or value is None else value
+    number = value if _is_number(value) else None
     text = "-" if value is None else value if number is None else _short(number)
     kind = "number" if number is not None else str(value) if value in ("met", "missed", "uncertain") else None
     if is_first:
@@ -216,7 +308,7 @@ def _cell(value: Any, *, is_first: bool) -> Markup:
 
 def worded(name: str) -> str:
     """A key as people read it: `cost_usd_per_h` is `cost (USD/h)`."""
-    for ending, unit in (("_usd_per_h", "USD/h"), ("_kw", "kW"), ("_rps", "requests/s"), ("_s", "s")):
+    for ending, unit in (("_usd_per_h", "USD/h"), ("_kw", "kW"), ("_rps", "requests/s"), ("_usd", "USD"), ("_s", "s")):
         if name.endswith(ending):
             return f"{name.removesuffix(ending).replace('_', ' ')} ({unit})"
     return name.replace("_", " ")
@@ -227,11 +319,13 @@ def _words(value: Any) -> object:
         return ", ".join(f"{name} {_words(each)}" for name, each in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(str(_words(each)) for each in value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     return _short(value) if isinstance(value, float) else value
 
 
 def _short(value: float) -> str:
-    return f"{value:,.4g}" if abs(value) < 1e5 else f"{value:,.0f}"  # noqa: PLR2004
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"  # noqa: PLR2004
 
 
 def _value(text: str) -> Any:

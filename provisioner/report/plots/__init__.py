@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from provisioner.report.figures import Bars, Figure, Front, HeatMaps, Lines, Scatter
+from provisioner.report.figures import Bars, Figure, Front, HeatMaps, Lines, Scatter, Stacks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
@@ -25,7 +25,7 @@ _SAME_BYTES: dict[str, dict[str, Any]] = {
 
 
 def _drawers() -> dict[type, Callable[[Any], Sheet]]:
-    from provisioner.report.plots import bars, front, heatmaps, lines, scatter
+    from provisioner.report.plots import bars, front, heatmaps, lines, scatter, stacks
 
     return {
         HeatMaps: heatmaps.draw,
@@ -33,6 +33,7 @@ def _drawers() -> dict[type, Callable[[Any], Sheet]]:
         Front: front.draw,
         Bars: bars.draw,
         Scatter: scatter.draw,
+        Stacks: stacks.draw,
     }
 
 

@@ -25,7 +25,7 @@ BEYOND = 4.0
 def draw(figure: Lines) -> Sheet:
     """One axes for each panel; names of lines stand in the panels of the last column."""
     rows = -(-len(figure.panels) // figure.columns)
-    width = 3.0 * figure.columns + 1.4 if figure.columns > 2 else 4.6 * figure.columns  # noqa: PLR2004
+    width = {1: 7.6, 2: 9.2}.get(figure.columns, 3.0 * figure.columns + 1.4)
     made = sheet(figure.title, figure.note, width, (2.1 if rows > 1 else 3.0) * rows + 0.9)
     grid = made.subplots(rows, figure.columns, squeeze=False, sharex=rows > 1)
     for index, axes in enumerate(grid.flat):
@@ -62,12 +62,14 @@ def _panel(axes: Axes, panel: Panel, *, is_named: bool) -> None:
         axes.annotate(
             f"limit {panel.limit:g}", (float(is_falling), panel.limit), xycoords=("axes fraction", "data"),
             xytext=(-3 if is_falling else 3, 2), textcoords="offset points", color=LIMIT, fontsize=8, va="bottom",
-            ha="right" if is_falling else "left",
-        )  # fmt: skip
+            ha="right" if is_falling else "left", zorder=3,
+        ).set_bbox({"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.4})  # fmt: skip
         heights = [*shown, panel.limit]
         axes.set_ylim(min(heights) * 0.8, min(max(heights) * 1.3, panel.limit * BEYOND))
     elif panel.y.is_share:
         axes.set_ylim(0, 1.02)
+    elif panel.is_step:
+        axes.set_ylim(0)
     name_ends(axes, ends)
 
 
@@ -93,4 +95,6 @@ def _line(axes: Axes, panel: Panel, series: Series, colour: str, index: int) -> 
     if not len(known):
         axes.annotate("no values", (0.5, 0.5), xycoords="axes fraction", color=FAINT)
         return None
-    return float(series.x[known[-1]]), float(y[known[-1]])
+    # What is dense is noise, and its last value no place for a name.
+    height = y[known[-1]] if len(y) <= DENSE or panel.is_step else np.median(y[known])
+    return float(series.x[known[-1]]), float(height)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure as Sheet
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    MultipleLocator,
+    NullFormatter,
+    NullLocator,
+    PercentFormatter,
+)
 
 from provisioner.report.figures.lines import Axis
 from provisioner.report.plain import printable
@@ -74,6 +82,14 @@ def text(name: str) -> str:
     return printable(name) if "\n" not in name else "\n".join(printable(line) for line in name.split("\n"))
 
 
+def key(axes: Axes, entries: int, **given: Any) -> None:
+    """A key above the axes and below the title, in as many columns as have room."""
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=min(entries, 6), frameon=False, fontsize=8,
+        borderaxespad=0.2, columnspacing=1.6, handletextpad=0.6, **given,
+    )  # fmt: skip
+
+
 def colours(count: int) -> list[str]:
     """So many colours, in a fixed order."""
     return list(islice(cycle(COLOURS), count))
@@ -99,7 +115,7 @@ def set_axis(side: Side, axis: Axis, values: Sequence[float]) -> None:
         side.set_minor_locator(NullLocator())
         side.set_minor_formatter(NullFormatter())
     else:
-        side.set_major_locator(MaxNLocator(nbins=6, integer=axis.is_count))
+        side.set_major_locator(MultipleLocator(axis.step) if axis.step else MaxNLocator(6, integer=axis.is_count))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from provisioner.report.figures import Bars, Figure, Front, HeatMaps, Lines, Scatter
-from provisioner.report.html.charts import bars, front, heatmaps, lines, scatter
-from provisioner.report.html.charts.common import INK, Spec
+from provisioner.report.figures import Bars, Figure, Front, HeatMaps, Lines, Scatter, Stacks
+from provisioner.report.html.charts import bars, front, heatmaps, lines, scatter, stacks
+from provisioner.report.html.charts.common import FONT, INK, Spec
 from provisioner.report.plain import printable
 
 CHARTS: Mapping[type, Callable[[Any], Spec]] = {
@@ -21,6 +21,7 @@ CHARTS: Mapping[type, Callable[[Any], Spec]] = {
     Front: front.spec,
     Bars: bars.spec,
     Scatter: scatter.spec,
+    Stacks: stacks.spec,
 }
 
 
@@ -42,13 +43,14 @@ def _config() -> Spec:
     text = {
         "labelColor": INK,
         "titleColor": INK,
-        "labelFont": "inherit",
-        "titleFont": "inherit",
+        "labelFont": FONT,
+        "titleFont": FONT,
         "titleFontWeight": 600,
     }
     axis = {**text, "gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"}
     return {
         "background": "transparent",
+        "font": FONT,
         "view": {"stroke": None},
         "axis": axis,
         "legend": {**text, "symbolStrokeWidth": 2, "symbolBaseFillColor": INK, "symbolBaseStrokeColor": INK},

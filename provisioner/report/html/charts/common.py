@@ -11,6 +11,8 @@ Spec = dict[str, Any]
 COLOURS = [f"var(--c{number})" for number in range(1, 9)]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "stroke"]
 INK, FAINT, LIMIT = "var(--ink)", "var(--faint)", "var(--limit)"
+FONT = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
+"""The page's own: Vega measures texts by it."""
 NEVER = 1e6
 """Stands for infinity, which JSON lacks."""
 MOST_TEXTS = 30
@@ -36,5 +38,7 @@ def said(value: float) -> str:
 def side(field: str, axis: Axis) -> Spec:
     """An encoding of numbers along an axis."""
     scale: Spec = {"type": "log", "nice": False} if axis.is_log else {"zero": axis.is_share, "nice": True}
-    shown = {"format": ".0%"} if axis.is_share else {"format": ",.6~g", "tickCount": 4 if axis.is_log else 5}
+    shown: Spec = {"format": ".0%"} if axis.is_share else {"format": ",.6~g", "tickCount": 4 if axis.is_log else 5}
+    if axis.step:
+        shown["values"] = {"expr": f"sequence(0, 10000, {axis.step:g})"}
     return {"field": field, "type": "quantitative", "title": axis.label, "scale": scale, "axis": shown}

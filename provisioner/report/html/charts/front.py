@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from provisioner.report.figures.front import Front
 from provisioner.report.figures.lines import Axis
-from provisioner.report.html.charts.common import COLOURS, MOST_DOTS, SHAPES, WIDE, Spec, number, side
+from provisioner.report.html.charts.common import ABOVE, COLOURS, MOST_DOTS, SHAPES, WIDE, Spec, number, side
 
 
 def spec(figure: Front) -> Spec:
     """The front with names, and the others as dots; it can be zoomed."""
-    kinds = ["not dominated", "passes", "misses"]
+    kinds = list(figure.kinds)
     designs = sorted({point.design for point in figure.points})
     shown = sorted(figure.points, key=lambda p: (not p.is_front, not p.passes))[:MOST_DOTS]
+    turn = _turn([p.x for p in shown])
     rows = [
         {
             "x": number(p.x),
@@ -19,24 +20,28 @@ def spec(figure: Front) -> Spec:
             "name": p.name,
             "design": p.design,
             "detail": p.detail,
-            "kind": kinds[0] if p.is_front else kinds[1] if p.passes else kinds[2],
+            "kind": figure.kinds[0 if p.is_front else 1 if p.passes else 2],
+            "side": "left" if p.x > turn else "right",
         }
         for p in shown
     ]
     x, y = side("x", Axis(label=figure.x_label)), side("y", Axis(label=figure.y_label))
     for axis in (x, y):
         axis["scale"]["padding"] = 24
+    of_design: Spec = {"field": "design", "type": "nominal", "title": None, "legend": {**ABOVE, "columns": 6}}
+    legend: Spec = {**ABOVE, "symbolType": "circle", "values": [k for k in kinds if any(r["kind"] == k for r in rows)]}
     encoding: Spec = {
         "x": x,
         "y": y,
-        "color": {"field": "design", "type": "nominal", "scale": {"domain": designs, "range": COLOURS}},
-        "shape": {"field": "design", "type": "nominal", "scale": {"domain": designs, "range": SHAPES}},
+        "color": {**of_design, "scale": {"domain": designs, "range": COLOURS}},
+        "shape": {**of_design, "scale": {"domain": designs, "range": SHAPES}},
         "size": {
             "field": "kind",
             "type": "ordinal",
             "sort": kinds,
             "scale": {"domain": kinds, "range": [110, 26, 12]},
             "title": None,
+            "legend": legend,
         },
         "opacity": {
             "field": "kind",
@@ -44,25 +49,36 @@ def spec(figure: Front) -> Spec:
             "sort": kinds,
             "scale": {"domain": kinds, "range": [1, 0.8, 0.35]},
             "title": None,
+            "legend": legend,
         },
         "tooltip": [{"field": "name", "title": "cluster"}, {"field": "kind", "title": "verdict"}, {"field": "detail"}],
         "description": {"field": "detail"},
     }
-    chosen = [{"filter": "datum.kind == 'not dominated'"}]
+    chosen = [{"filter": f"datum.kind == {figure.kinds[0]!r}"}]
     line: Spec = {
         "transform": chosen,
         "mark": {"type": "line", "color": "var(--faint)", "strokeWidth": 1, "aria": False},
         "encoding": {"x": x, "y": y},
     }
-    names: Spec = {
-        "transform": chosen,
-        "mark": {"type": "text", "align": "left", "dx": 9, "dy": -8, "aria": False},
-        "encoding": {"x": x, "y": y, "text": {"field": "name", "type": "nominal"}},
-    }
+    names: list[Spec] = [
+        {
+            "transform": [*chosen, {"filter": f"datum.side == {where!r}"}],
+            "mark": {"type": "text", "align": align, "dx": dx, "dy": -8, "aria": False},
+            "encoding": {"x": x, "y": y, "text": {"field": "name", "type": "nominal"}},
+        }
+        for where, align, dx in (("right", "left", 9), ("left", "right", -9))
+        if any(row["side"] == where and row["kind"] == figure.kinds[0] for row in rows)
+    ]
     dots: Spec = {
         "mark": {"type": "point", "filled": True, "stroke": "var(--page)", "strokeWidth": 0.5},
         "encoding": encoding,
         "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
     }
     has_front = any(point.is_front for point in shown)
-    return {**WIDE, "height": 380, "data": {"values": rows}, "layer": [line, dots, names] if has_front else [dots]}
+    layer = [*([line] if has_front and figure.is_joined else []), dots, *(names if has_front else [])]
+    return {**WIDE, "height": 380, "data": {"values": rows}, "layer": layer}
+
+
+def _turn(xs: list[float]) -> float:
+    """From there on names stand to the left of their points."""
+    return min(xs) + 0.7 * (max(xs) - min(xs))

@@ -11,7 +11,7 @@ HOVERED = 120
 
 def spec(figure: Lines) -> Spec:
     """The panels side by side, as the figure has them."""
-    width = {1: 640, 2: 360}.get(figure.columns, 240)
+    width = {1: 780, 2: 380}.get(figure.columns, 240)
     return {
         "concat": [_panel(panel, width) for panel in figure.panels],
         "columns": figure.columns,
@@ -28,8 +28,10 @@ def _shared(figure: Lines) -> str:
 def _panel(panel: Panel, width: int) -> Spec:
     rows = [row for series in panel.series for row in _rows(series, panel)]
     x, y = side("x", panel.x), side("y", panel.y)
+    if panel.is_step:
+        y["scale"]["zero"] = True
     names = [series.label for series in panel.series]
-    legend = ABOVE if len(names) > 1 else None
+    legend = {**ABOVE, "symbolType": "stroke", "symbolSize": 400} if len(names) > 1 else None
     colour: Spec = {
         "field": "line",
         "type": "nominal",
