@@ -11,6 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "provisioner"
 LAYERS = (
     ("errors", "remember"),
+    ("texts",),
     ("domain",),
     ("catalog", "perf", "traces"),
     ("sim",),

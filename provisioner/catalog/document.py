@@ -20,6 +20,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from provisioner.errors import Fault, InputError
+from provisioner.texts import read_text
 
 MAX_BYTES = 2**18
 """Far above any hand-written file, and a few seconds of parsing at worst."""
@@ -108,18 +109,9 @@ def _text(file: Path) -> str:
     try:
         if not file.is_file():
             raise InputError(Fault(problem="is a folder, not a file" if file.is_dir() else "is no file", file=file))
-        with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(Fault(problem=f"cannot be read: {reason}", file=file)) from None
-    if len(data) > MAX_BYTES:
-        raise InputError(Fault(problem="is too large", file=file, allowed=f"at most {MAX_BYTES} bytes"))
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(Fault(problem="is not UTF-8 text", file=file, line=line, allowed="UTF-8")) from None
+    except ValueError as error:
+        raise InputError(Fault(problem=f"cannot be read: {error}", file=file)) from None
+    return read_text(file, MAX_BYTES)
 
 
 def _composed(text: str, file: Path | str) -> Node:

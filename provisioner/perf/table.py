@@ -11,6 +11,7 @@ from provisioner.perf import knots, measured
 from provisioner.perf.fit import fit
 from provisioner.perf.model import PerformanceModel
 from provisioner.perf.points import Key, Points, label
+from provisioner.texts import read_text
 
 MAX_BYTES = 64 * 2**20
 
@@ -58,7 +59,7 @@ def read_profiles(file: Path, name: str | None = None) -> ProfileSet:
     InputError
         If the file cannot be read, with all its faults; or if points of a profile cannot be fitted.
     """
-    text = _read(file)
+    text = read_text(file, MAX_BYTES)
     if _is_json(text):
         return ProfileSet(name=name or file.stem, models=knots.parse(text, file))
     models: dict[Key, PerformanceModel] = {}
@@ -81,7 +82,7 @@ def read_points(file: Path) -> dict[Key, Points]:
     InputError
         If the file cannot be read, with all its faults; or if it holds knots instead of measurements.
     """
-    text = _read(file)
+    text = read_text(file, MAX_BYTES)
     if _is_json(text):
         raise InputError(Fault(problem="holds knots, not measured points", file=file, allowed="CSV"))
     return measured.parse(text, file)
@@ -89,22 +90,6 @@ def read_points(file: Path) -> dict[Key, Points]:
 
 def _is_json(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[")
-
-
-def _read(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(Fault(problem=f"cannot be read: {reason}", file=file)) from error
-    if len(content) > MAX_BYTES:
-        raise InputError(Fault(problem="too big", file=file, allowed=f"at most {MAX_BYTES // 2**20} MiB"))
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(Fault(problem="not UTF-8", file=file, line=line, allowed="UTF-8 text")) from error
 
 
 def merged(points: Points, file: Path | None) -> tuple[list[Points], list[str]]:
@@ -125,5 +110,5 @@ def merged(points: Points, file: Path | None) -> tuple[list[Points], list[str]]:
         problem = f"holds {same.origin} times of {label(points.key)} already"
         raise InputError(Fault(problem=problem, file=file, allowed=f"{points.origin} ones, or another file"))
     both = [points] if same is None or points.origin != "measured" else [same, points]
-    remarks = [line[1:].strip() for line in _read(file).splitlines() if line.startswith("#")]
+    remarks = [line[1:].strip() for line in read_text(file, MAX_BYTES).splitlines() if line.startswith("#")]
     return [*before.values(), *both], remarks

@@ -149,7 +149,7 @@ FILES: dict[str | bytes, str] = {
     b"name: a\nlayers: \xff\n": "m.yaml:2: is not UTF-8 text; allowed: UTF-8",
     b"\xff\xfen\x00": "m.yaml:1: is not UTF-8 text; allowed: UTF-8",
     "[" * 2_000: "m.yaml: nests too deeply",
-    "#" * (MAX_BYTES + 1): f"m.yaml: is too large; allowed: at most {MAX_BYTES} bytes",
+    "#" * (MAX_BYTES + 1): f"m.yaml: is too large; allowed: at most {MAX_BYTES:,} bytes",
 }
 
 

@@ -79,6 +79,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert the_fault(Path("a\0b"))[1] == "cannot be read: embedded null byte"
     file = tmp_path / "file"
     file.write_bytes(b"model\nm\xff")
-    assert the_fault(file) == (2, "not UTF-8", "UTF-8 text")
+    assert the_fault(file) == (2, "is not UTF-8 text", "UTF-8")
     monkeypatch.setattr(table, "MAX_BYTES", 4)
-    assert the_fault(file)[1] == "too big"
+    assert the_fault(file)[1] == "is too large"

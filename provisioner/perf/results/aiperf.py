@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from provisioner.errors import FaultList
 from provisioner.perf.results.fields import PER_SECOND, Fields
-from provisioner.perf.results.run import Run, Seen, achieved, first, implied_tpot_s, measured, zeros
+from provisioner.perf.results.run import Run, Seen, achieved, first, implied_tpot_s, measured, typical, zeros
 from provisioner.perf.results.source import Source
 from provisioner.perf.results.vllm import lacking
 
@@ -116,17 +116,7 @@ def _typical(record: Fields) -> tuple[tuple[Seen, ...], int]:
     ttft_s = first(_time_s(ttft, "p50"), _time_s(ttft, "avg"))
     tpot_s = first(_time_s(tpot, "p50"), _time_s(tpot, "avg"))
     implied = implied_tpot_s(_time_s(latency, "avg"), _time_s(ttft, "avg"), output or 0)
-    if not prompt or output is None:
-        return (), 0
-    seen = Seen(
-        prompt_tokens=prompt,
-        output_tokens=output,
-        ttft_s=measured(ttft_s),
-        tpot_s=measured(tpot_s),
-        implied_tpot_s=implied,
-        line=record.line,
-    )
-    return (seen,), zeros(ttft_s, tpot_s)
+    return typical(prompt, output, (ttft_s, tpot_s), implied, record.line)
 
 
 def _time_s(metric: Fields, statistic: str) -> float | None:

@@ -10,7 +10,7 @@ import math
 
 from provisioner.errors import FaultList
 from provisioner.perf.results.fields import Fields
-from provisioner.perf.results.run import Run, Seen, first, implied_tpot_s, measured, zeros
+from provisioner.perf.results.run import Run, Seen, first, implied_tpot_s, typical
 from provisioner.perf.results.sglang import first_text
 from provisioner.perf.results.source import Source
 from provisioner.perf.results.vllm import lacking
@@ -81,16 +81,7 @@ def _typical(metrics: Fields) -> tuple[tuple[Seen, ...], int]:
     ttft_s = first(ttft.seconds("median", "ms"), ttft.seconds("mean", "ms"))
     tpot_s = first(tpot.seconds("median", "ms"), tpot.seconds("mean", "ms"))
     implied = implied_tpot_s(latency.seconds("mean"), ttft.seconds("mean", "ms"), output or 0)
-    if not prompt or output is None:
-        return (), 0
-    seen = Seen(
-        prompt_tokens=prompt,
-        output_tokens=output,
-        ttft_s=measured(ttft_s),
-        tpot_s=measured(tpot_s),
-        implied_tpot_s=implied,
-    )
-    return (seen,), zeros(ttft_s, tpot_s)
+    return typical(prompt, output, (ttft_s, tpot_s), implied)
 
 
 def _most_in_flight(strategy: Fields, metrics: Fields) -> float | None:

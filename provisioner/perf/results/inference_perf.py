@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from provisioner.errors import FaultList
 from provisioner.perf.results.fields import Fields
-from provisioner.perf.results.run import Run, Seen, achieved, first, implied_tpot_s, measured, zeros
+from provisioner.perf.results.run import Run, Seen, achieved, first, implied_tpot_s, measured, typical, zeros
 from provisioner.perf.results.source import Source
 from provisioner.perf.results.vllm import lacking
 
@@ -106,14 +106,4 @@ def _typical(successes: Fields) -> tuple[tuple[Seen, ...], int]:
     tpot_s = first(tpot.seconds("median"), tpot.seconds("mean"))
     e2e_s = latency.part("request_latency").seconds("mean")
     implied = implied_tpot_s(e2e_s, ttft.seconds("mean"), output or 0)
-    if not prompt or output is None:
-        return (), 0
-    seen = Seen(
-        prompt_tokens=prompt,
-        output_tokens=output,
-        ttft_s=measured(ttft_s),
-        tpot_s=measured(tpot_s),
-        implied_tpot_s=implied,
-        line=successes.line,
-    )
-    return (seen,), zeros(ttft_s, tpot_s)
+    return typical(prompt, output, (ttft_s, tpot_s), implied, successes.line)

@@ -111,6 +111,28 @@ def implied_tpot_s(e2e_s: float | None, ttft_s: float | None, output_tokens: flo
     return (e2e_s - ttft_s) / (output_tokens - 1)
 
 
+def typical(
+    prompt: float | None,
+    output: float | None,
+    times_s: tuple[float | None, float | None],
+    implied_tpot_s: float | None,
+    line: int | None = None,
+) -> tuple[tuple[Seen, ...], int]:
+    """What a file tells of its requests together: lengths, TTFT and TPOT; and how many of the times are 0."""
+    if not prompt or output is None:
+        return (), 0
+    ttft_s, tpot_s = times_s
+    seen = Seen(
+        prompt_tokens=prompt,
+        output_tokens=output,
+        ttft_s=measured(ttft_s),
+        tpot_s=measured(tpot_s),
+        implied_tpot_s=implied_tpot_s,
+        line=line,
+    )
+    return (seen,), zeros(ttft_s, tpot_s)
+
+
 def zeros(*seconds: float | None) -> int:
     """How many times are 0."""
     return sum(each == 0 for each in seconds)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from provisioner.errors import Fault, FaultList, InputError
+from provisioner.errors import FaultList
+from provisioner.texts import read_text
 
 MAX_BYTES = 128 * 2**20
 MAX_RECORDS = 1_000_000
@@ -48,7 +49,7 @@ def read_source(file: Path) -> Source:
     InputError
         If it cannot be read, is too large, or is neither JSON nor JSON lines nor CSV.
     """
-    text = _text(file)
+    text = read_text(file, MAX_BYTES)
     faults = FaultList(file)
     start = text.lstrip()[:1]
     if not start:
@@ -59,22 +60,6 @@ def read_source(file: Path) -> Source:
     source = _json(text, file, faults)
     faults.raise_if_any()
     return source
-
-
-def _text(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(Fault(problem=f"cannot be read: {reason}", file=file)) from None
-    if len(content) > MAX_BYTES:
-        raise InputError(Fault(problem="too big", file=file, allowed=f"at most {MAX_BYTES // 2**20} MiB"))
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(Fault(problem="not UTF-8", file=file, line=line, allowed="UTF-8 text")) from None
 
 
 def _json(text: str, file: Path, faults: FaultList) -> Source:
