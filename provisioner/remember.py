@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import pickle
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import platformdirs
-from joblib import Memory
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -25,15 +27,33 @@ def remembered(function: Callable[_Parameters, _Result]) -> Callable[_Parameters
     """Keep the function's results; where nothing can be written, it is called each time."""
 
     @cache
-    def kept() -> Callable[_Parameters, _Result]:
-        found: Callable[_Parameters, _Result] = Memory(_folder(function), verbose=0).cache(function)
-        return found
+    def folder() -> Path | None:
+        return _folder(function)
 
     @wraps(function)
     def call(*arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Result:
-        return kept()(*arguments, **named)
+        place = folder()
+        if place is None:
+            return function(*arguments, **named)
+        asked = pickle.dumps((function.__qualname__, arguments, sorted(named.items())))
+        file = place / f"{function.__name__}-{hashlib.sha256(asked).hexdigest()[:32]}.pickle"
+        with suppress(OSError, EOFError, ImportError, AttributeError, pickle.UnpicklingError):
+            found: _Result = pickle.loads(file.read_bytes())  # noqa: S301 - the user's own folder
+            return found
+        result = function(*arguments, **named)
+        with suppress(OSError):
+            _write(file, pickle.dumps(result))
+        return result
 
     return call
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Write a file so that other processes see all of it or nothing."""
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        new = Path(folder) / file.name
+        new.write_bytes(data)
+        new.replace(file)
 
 
 def _folder(function: Callable[..., object]) -> Path | None:

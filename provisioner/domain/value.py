@@ -13,9 +13,7 @@ from pydantic import BaseModel, ConfigDict
 class Value(BaseModel):
     """A frozen value. Construction raises `pydantic.ValidationError`, which `catalog` turns into faults."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def remade(value: Any) -> tuple[Callable[[], Any], tuple[()]]:

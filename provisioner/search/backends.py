@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from typing import Any
-
-from joblib import Parallel, delayed
+from typing import TYPE_CHECKING, Any
 
 from provisioner.errors import Fault, InputError
 from provisioner.search.identity import edition
 from provisioner.search.parcel import OtherEditionError, Shared, pack, unpack, work_off
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 Chunk = tuple[int, list[Any]]
 """Its number and its items."""
@@ -50,6 +51,7 @@ class Threads(Backend):
 
     def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
         """Do chunks of work."""
+        from joblib import Parallel, delayed  # noqa: PLC0415 - a plain run does without it, and so starts sooner
 
         def timed(number: int, items: list[Any]) -> Done:
             started = time.perf_counter()
@@ -65,6 +67,8 @@ class Remote(Backend):
 
     def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
         """Do chunks of work."""
+        from joblib import delayed  # noqa: PLC0415 - as above
+
         sent: dict[int, dict[str, Shared]] = {}
 
         def calls() -> Iterator[Any]:
@@ -102,6 +106,8 @@ class Processes(Remote):
 
     def parallel(self, *, is_ordered: bool) -> Parallel:
         """Joblib's own default."""
+        from joblib import Parallel  # noqa: PLC0415 - as above
+
         return Parallel(
             n_jobs=self._jobs, backend="loky", return_as=_as(is_ordered), batch_size=1, max_nbytes=MAPPED_BYTES
         )

@@ -13,11 +13,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain, islice
 from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import Any, Self, TypeVar
-
-from joblib import Parallel, delayed
 
 from provisioner.errors import Fault, InputError
 from provisioner.search.backends import Backend, Threads
@@ -56,24 +55,21 @@ class Workers:
         results: ResultsFile | None = None,
     ) -> None:
         self._jobs = jobs
-        self._parallel = Parallel(n_jobs=jobs, backend="threading")
         self._watch = watch
         self._is_direct = backend is None and results is None
         self._backend = backend or Threads(jobs)
         self._results = results
 
     def __enter__(self) -> Self:
-        self._parallel.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._parallel.__exit__(*error)
         self._backend.close()
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Do the work for each item; results in the items' order."""
         if self._is_direct:
-            return list(self._parallel(delayed(self._watched)(work, item) for item in items))
+            return self._here(work, items)
         found: dict[int, Result] = {}
         twins: dict[int, Item] = {}
         done = self._done(work, self._unknown(work, items, found, twins), is_ordered=False)
@@ -88,18 +84,22 @@ class Workers:
         Items with their results, in the items' order. Who has what was looked for closes it: no more work is begun.
         """
         done = self._ahead(work, items) if self._is_direct else self._in_order(work, items)
-        try:
+        with closing(done):
             yield done
-        finally:
-            with warnings.catch_warnings():
-                # That some of the work was in vain is what running ahead means.
-                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
-                done.close()
+
+    def _here(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        each = partial(self._watched, work)
+        if self._jobs == 1:
+            return [each(item) for item in items]
+        with ThreadPool(self._jobs) as threads:  # joblib's, which looks for results every 10 ms, would add as much
+            return list(threads.imap(each, items))
 
     def _ahead(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Stream[Item, Result]:
-        """Joblib's generator would go on for as long as nobody takes anything."""
+        if self._jobs == 1:
+            yield from ((item, self._watched(work, item)) for item in items)
+            return
         begun: deque[tuple[Item, AsyncResult[Result]]] = deque()
-        with ThreadPool(self._jobs) as threads:
+        with ThreadPool(self._jobs) as threads:  # joblib's would go on while nobody takes anything
             for item in items:
                 begun.append((item, threads.apply_async(self._watched, (work, item))))
                 if len(begun) > AHEAD * self._jobs:
@@ -135,10 +135,17 @@ class Workers:
         unknown = self._unknown(work, noted(), ready, twins)
         start = list(islice(unknown, 1))
         yield from leading()
-        for number, _, result in self._done(work, chain(start, unknown), is_ordered=True):
-            ready[number] = result
+        done = self._done(work, chain(start, unknown), is_ordered=True)
+        try:
+            for number, _, result in done:
+                ready[number] = result
+                yield from leading()
             yield from leading()
-        yield from leading()
+        finally:
+            with warnings.catch_warnings():
+                # That some of the work was in vain is what running ahead means.
+                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
+                done.close()
 
     def _unknown(
         self, work: Any, items: Iterable[Item], known: dict[int, Any], twins: dict[int, Item]
@@ -169,7 +176,9 @@ class Workers:
         self._watch(1)
         return work.decode(self._results.find(work.key(item)), item)
 
-    def _done(self, work: Any, items: Iterator[Numbered], *, is_ordered: bool) -> Iterator[tuple[int, Any, Any]]:
+    def _done(
+        self, work: Any, items: Iterator[Numbered], *, is_ordered: bool
+    ) -> Generator[tuple[int, Any, Any], None, None]:
         """Do it in chunks, again where workers are lost; numbers, items and results as they come, or in order."""
         handed: dict[int, list[Numbered]] = {}
         pace = _Pace()
