@@ -27,6 +27,7 @@ COMMANDS = {
     "whatif": "provision whatif --design HH --cluster 27,5 --target-rps 70 --fail token=1",
     "fit": "provision profile validate --splits 1",
     "knots": "provision profile show bloom-176b/dgx-a100",
+    "catalog": "provision list machines",
     "lengths": "provision workload generate --workload conversation --target-rps 70 --out conversation.csv",
 }
 MADE_ON_THE_WAY = ("conversation.csv",)

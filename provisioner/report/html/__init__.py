@@ -23,7 +23,7 @@ def page(answer: Mapping[str, Any], figures: Sequence[Figure], rows: str, comman
     """The whole page: an answer as JSON has it, its figures, its `rows` as CSV has them, and the command."""
     from provisioner.report.html.library import vega
 
-    title = figures[0].title if figures else "provisioner"
+    title = "What can be named" if "catalog" in answer else figures[0].title if figures else "provisioner"
     scripts = [vega(), _own("page.js")]
     specs = {f"chart-{number}": chart(figure) for number, figure in enumerate(figures, 1)}
     head = element(
@@ -45,6 +45,7 @@ def page(answer: Mapping[str, Any], figures: Sequence[Figure], rows: str, comman
             sections.limits(answer),
             sections.proof(answer),
             *(sections.figure(name, figure) for name, figure in zip(specs, figures, strict=True)),
+            *sections.catalog(answer),
             sections.alternatives(rows, answer),
             sections.warnings(answer),
             sections.inputs(answer),

@@ -14,6 +14,17 @@ from provisioner.report.html.element import Markup, element
 
 Answer = Mapping[str, Any]
 MOST_ROWS = 500
+UNITS_OF = {
+    "_usd_per_h": "USD/h",
+    "_kw": "kW",
+    "_gb": "GB",
+    "_gb_per_s": "GB/s",
+    "_kb_per_token": "kB/token",
+    "_rps": "requests/s",
+    "_usd": "USD",
+    "_s": "s",
+}
+"""Units by the endings of keys."""
 STATUS_OF_MANY = {True: "feasible: some cluster meets every SLO", False: "infeasible: no cluster meets every SLO"}
 STATUS = {
     "optimal": "optimal: every SLO is met, and nothing that takes less does",
@@ -33,6 +44,12 @@ ROWS = {
     "hours": ("Hours", "What each service gets in each hour"),
 }
 """What rows are of, by what answers have."""
+
+
+class Verdict(str):
+    """Whether an objective is met, which is coloured."""
+
+    __slots__ = ()
 
 
 def heading(title: str, answer: Answer) -> Markup:
@@ -105,7 +122,7 @@ def objectives(answer: Answer) -> Markup | None:
             *([was["value"]] if was else []),
             slo["value"],
             "" if slo["ci95"] is None else f"{_short(slo['ci95'][0])} to {_short(slo['ci95'][1])}",
-            slo["verdict"],
+            Verdict(slo["verdict"]),
         ]
         for slo, was in zip(slos, before, strict=True)
     ]
@@ -183,10 +200,28 @@ def _gains(answer: Answer) -> str:
     return GOAL_UNITS[next(iter(answer["goal"].values()))]
 
 
+def catalog(answer: Answer) -> list[Markup]:
+    """Each kind with its entries; sortable."""
+    return [
+        section(
+            "SLOs" if kind == "slos" else kind.capitalize(),
+            table(
+                f"The {kind} that can be named",
+                [worded(name) for name in entries[0]],
+                [list(entry.values()) for entry in entries],
+                is_sortable=True,
+            ),
+            name=f"all-{kind}",
+        )
+        for kind, entries in answer.get("catalog", {}).items()
+        if entries
+    ]
+
+
 def alternatives(rows: str, answer: Answer) -> Markup | None:
     """All rows that CSV has, or those that fare best where they are many; sortable."""
     found = list(csv.DictReader(io.StringIO(rows)))
-    if len(found) < 2:  # noqa: PLR2004 - the only row is the answer
+    if len(found) < 2 or "catalog" in answer:  # noqa: PLR2004 - the only row is the answer
         return None
     title, caption = next((ROWS[name] for name in ROWS if name in answer), ("Alternatives", "What was simulated"))
     heads = [name for name in found[0] if not name.endswith("_limit")]
@@ -294,13 +329,13 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], *, 
 
 
 def _is_number(value: Any) -> bool:
-    return not isinstance(value, str) and value is not None
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _cell(value: Any, *, is_first: bool) -> Markup:
     number = value if _is_number(value) else None
-    text = "-" if value is None else value if number is None else _short(number)
-    kind = "number" if number is not None else str(value) if value in ("met", "missed", "uncertain") else None
+    text = _short(number) if number is not None else {None: "-", True: "yes", False: "no"}.get(value, value)
+    kind = "number" if number is not None else value if isinstance(value, Verdict) else None
     if is_first:
         return element("th", text, scope="row")
     return element("td", text, class_=kind, data_value=number)
@@ -308,7 +343,7 @@ def _cell(value: Any, *, is_first: bool) -> Markup:
 
 def worded(name: str) -> str:
     """A key as people read it: `cost_usd_per_h` is `cost (USD/h)`."""
-    for ending, unit in (("_usd_per_h", "USD/h"), ("_kw", "kW"), ("_rps", "requests/s"), ("_usd", "USD"), ("_s", "s")):
+    for ending, unit in UNITS_OF.items():
         if name.endswith(ending):
             return f"{name.removesuffix(ending).replace('_', ' ')} ({unit})"
     return name.replace("_", " ")

@@ -7,8 +7,8 @@ import math
 from provisioner.report.figures.bars import Bars
 from provisioner.report.html.charts.common import ABOVE, COLOURS, INK, MOST_TEXTS, WIDE, Spec, number, said
 
-TWO_LINES = "split(datum.label, ' ≤')[1] ? split(replace(datum.label, ' ≤', '\\n≤'), '\\n') : datum.label"
-"""A limit stands below the name of what it limits."""
+TWO_LINES = "split(replace(replace(datum.label, ' ≤', '\\n≤'), ', ', ',\\n'), '\\n')"
+"""A limit stands below the name of what it limits, and so does what follows a comma."""
 
 
 def spec(figure: Bars) -> Spec:
