@@ -15,7 +15,7 @@ prompts and in its decodes.
 from __future__ import annotations
 
 from provisioner.sim.ageing import leave_ageing, times_passed_over
-from provisioner.sim.heap import push, remove
+from provisioner.sim.heap import find, push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import append, unlink
 from provisioner.sim.memory import fits, take
@@ -108,8 +108,9 @@ def _admit(world: World, number: int, task: int) -> None:
 def _preempt(world: World, number: int, task: int) -> None:
     machine = world.machines[number]
     request = world.requests[task - len(world.requests)]
-    remaining = world.finishing.key[task] - machine.iteration
-    remove(world.finishing, number, task)
+    place = find(world.finishing, number, task)
+    remaining = world.finishing.key[number, place] - machine.iteration
+    remove(world.finishing, number, place)
     world.tasks[task].remaining = remaining
     machine.decodes -= 1
     machine.context -= request.prompt_tokens + request.output_tokens - remaining

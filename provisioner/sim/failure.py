@@ -39,15 +39,15 @@ def change(world: World, number: int, now: float) -> None:
     events = world.events
     while number >= 0:
         _turn(world, number, now)
-        is_next = events.size[0] > 0 and events.key[events.items[0, 0]] == now and events.items[0, 0] < 2 * m + n
-        number = pop(events, 0) - m - n if is_next else -1
+        is_next = events.size[0] > 0 and events.key[0, 0] == now and events.item[0, 0] < n + m
+        number = pop(events, 0) - n if is_next else -1
     for request in range(n):
         if _is_lost(world, request):
             _withdraw(world, request, now)
             _forget(world, request)
-            push(events, 0, 2 * m + n + request, now)
+            push(events, 0, n + m + request, now)
         elif _is_outside(world, request, now):
-            push(events, 0, 2 * m + n + request, now)
+            push(events, 0, n + m + request, now)
     for machine in range(m):
         if world.machines[machine].pool != FAILED:
             start_waiting(world, machine, now)
@@ -72,7 +72,7 @@ def _turn(world: World, number: int, now: float) -> None:
     machine.changes += 1
     next_s = world.changes_s[number, machine.changes]
     if next_s < np.inf:
-        push(world.events, 0, len(world.machines) + len(world.requests) + number, next_s)
+        push(world.events, 0, len(world.requests) + number, next_s)
 
 
 @jit

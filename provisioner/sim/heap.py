@@ -1,8 +1,8 @@
-"""An indexed binary heap over arrays: the event queue, and each batch's order of finishing.
+"""Binary heaps over arrays: what happens next, and which decode of each batch ends first.
 
-Items are small integers; `key[item]` orders them, equal keys by item number, and `slot[item]` is the
-item's place in the heap (-1 outside), so that a key can be moved. Several heaps live in one array:
-heap *h* owns `items[h]`, its length is `size[h]`.
+Items are small integers, ordered by their keys, equal keys by item number. Keys stand beside their items in the
+order of the heap, so that what is compared lies together. Several heaps live in one pair of arrays: heap *h*
+owns row *h*, its length is `size[h]`.
 """
 
 from __future__ import annotations
@@ -16,95 +16,102 @@ from provisioner.sim.jit import jit
 
 
 class Heap(NamedTuple):
-    """Heaps sharing one set of items.
+    """Heaps in rows: `key` (heaps, capacity), `item` (heaps, capacity) int32, `size` (heaps,) int64."""
 
-    `items` (heaps, capacity) int32 and `size` (heaps,) int64 are the trees, `key` (n,) the order,
-    `slot` (n,) int32 each item's place.
-    """
-
-    items: NDArray[np.int32]
-    size: NDArray[np.int64]
     key: NDArray[Any]
-    slot: NDArray[np.int32]
+    item: NDArray[np.int32]
+    size: NDArray[np.int64]
 
 
-def make_heap(heaps: int, capacity: int, items: int, key_type: type) -> Heap:
-    """Empty heaps for item numbers below `items`."""
+def make_heap(heaps: int, capacity: int, key_type: type) -> Heap:
+    """Empty heaps, each with room for so many items."""
     return Heap(
-        items=np.zeros((heaps, capacity), np.int32),
+        key=np.zeros((heaps, capacity), key_type),
+        item=np.zeros((heaps, capacity), np.int32),
         size=np.zeros(heaps, np.int64),
-        key=np.zeros(items, key_type),
-        slot=np.full(items, -1, np.int32),
     )
 
 
 @jit
-def _before(heap: Heap, first: int, second: int) -> bool:
-    return heap.key[first] < heap.key[second] or (heap.key[first] == heap.key[second] and first < second)
+def _stands_before(heap: Heap, h: int, place: int, key: float, item: int) -> bool:
+    """Whether what stands at a place comes before an item with a key."""
+    here = heap.key[h, place]
+    # Without branches: which of two comes first is as good as random.
+    return (here < key) | ((here == key) & (heap.item[h, place] < item))
 
 
 @jit
-def _rise(heap: Heap, h: int, place: int, item: int) -> None:
+def _move(heap: Heap, h: int, source: int, target: int) -> None:
+    heap.key[h, target] = heap.key[h, source]
+    heap.item[h, target] = heap.item[h, source]
+
+
+@jit
+def _rise(heap: Heap, h: int, place: int, key: float, item: int) -> None:
+    """Put an item at a place or above."""
     while place > 0:
-        parent_place = (place - 1) >> 1
-        parent = heap.items[h, parent_place]
-        if not _before(heap, item, parent):
+        parent = (place - 1) >> 1
+        if _stands_before(heap, h, parent, key, item):
             break
-        heap.items[h, place] = parent
-        heap.slot[parent] = place
-        place = parent_place
-    heap.items[h, place] = item
-    heap.slot[item] = place
+        _move(heap, h, parent, place)
+        place = parent
+    heap.key[h, place] = key
+    heap.item[h, place] = item
 
 
 @jit
-def _sink(heap: Heap, h: int, place: int, item: int) -> None:
+def _sink(heap: Heap, h: int, place: int, key: float, item: int) -> None:
+    """Put an item at a place or below."""
     size = heap.size[h]
-    while True:
-        child_place = 2 * place + 1
-        if child_place >= size:
+    child = 2 * place + 1
+    while child < size:
+        right = min(child + 1, size - 1)
+        child += _stands_before(heap, h, right, heap.key[h, child], heap.item[h, child])
+        if not _stands_before(heap, h, child, key, item):
             break
-        child = heap.items[h, child_place]
-        if child_place + 1 < size and _before(heap, heap.items[h, child_place + 1], child):
-            child_place += 1
-            child = heap.items[h, child_place]
-        if not _before(heap, child, item):
-            break
-        heap.items[h, place] = child
-        heap.slot[child] = place
-        place = child_place
-    heap.items[h, place] = item
-    heap.slot[item] = place
+        _move(heap, h, child, place)
+        place = child
+        child = 2 * place + 1
+    heap.key[h, place] = key
+    heap.item[h, place] = item
 
 
 @jit
 def push(heap: Heap, h: int, item: int, key: float) -> None:
-    """Put `item` into heap `h`, or move its key to an earlier one."""
-    heap.key[item] = key
-    place = heap.slot[item]
-    if place < 0:
-        place = heap.size[h]
-        heap.size[h] += 1
-    _rise(heap, h, place, item)
+    """Put `item` into heap `h`."""
+    place = heap.size[h]
+    heap.size[h] = place + 1
+    _rise(heap, h, place, key, item)
 
 
 @jit
-def remove(heap: Heap, h: int, item: int) -> None:
-    """Take `item` out of heap `h`, wherever it stands."""
-    place = heap.slot[item]
-    heap.slot[item] = -1
-    heap.size[h] -= 1
-    last = heap.items[h, heap.size[h]]
-    if last != item:
-        if place > 0 and _before(heap, last, heap.items[h, (place - 1) >> 1]):
-            _rise(heap, h, place, last)
+def find(heap: Heap, h: int, item: int) -> int:
+    """The place of `item` in heap `h`, or its size if it is not there."""
+    place = 0
+    while place < heap.size[h] and heap.item[h, place] != item:
+        place += 1
+    return place
+
+
+@jit
+def remove(heap: Heap, h: int, place: int) -> None:
+    """Take out of heap `h` what stands at a place."""
+    last = heap.size[h] - 1
+    heap.size[h] = last
+    if place < last:
+        key, item = heap.key[h, last], heap.item[h, last]
+        if place > 0 and not _stands_before(heap, h, (place - 1) >> 1, key, item):
+            _rise(heap, h, place, key, item)
         else:
-            _sink(heap, h, place, last)
+            _sink(heap, h, place, key, item)
 
 
 @jit
 def pop(heap: Heap, h: int) -> int:
     """Take out and return the first item of heap `h`, which must not be empty."""
-    item = heap.items[h, 0]
-    remove(heap, h, item)
+    item = heap.item[h, 0]
+    last = heap.size[h] - 1
+    heap.size[h] = last
+    if last > 0:
+        _sink(heap, h, 0, heap.key[h, last], heap.item[h, last])
     return item

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from provisioner.sim.ageing import leave_ageing
+from provisioner.sim.ends import set_end
 from provisioner.sim.failure import change
 from provisioner.sim.heap import pop
 from provisioner.sim.jit import jit, jit_apart, jit_entry
@@ -156,6 +157,7 @@ def _end_run(world: World, number: int, now: float) -> None:
     if world.rules.kv_on_demand and machine.prompts == 0:
         grow(world, number, machine.iterations - 1)
     count_time(world, number, now)
+    set_end(world, number, np.inf)
     world.clock[0].iterations += machine.iterations
     machine.iteration += machine.iterations
     machine.context += machine.decodes * machine.iterations
@@ -176,24 +178,22 @@ def _end_run(world: World, number: int, now: float) -> None:
 
 @jit
 def _happen(world: World, item: int, now: float) -> None:
-    n, m = len(world.requests), len(world.machines)
-    if item < m:
-        _end_run(world, item, now)
-    elif item < m + n:
-        _end_transfer(world, item - m, now)
+    if item < len(world.requests):
+        _end_transfer(world, item, now)
     else:
-        change(world, item - m - n, now)
+        change(world, item - len(world.requests), now)
 
 
 @jit_entry
 def run_events(world: World) -> None:
     """Run until nothing is left to happen: every request is finished, or waits for room it never gets."""
     events, requests = world.events, world.requests
-    first_restart = len(requests) + 2 * len(world.machines)
+    first_restart = len(requests) + len(world.machines)
     next_arrival = 0
     now = settled_s = 0.0
     while True:
-        event_s = events.key[events.items[0, 0]] if events.size[0] > 0 else np.inf
+        end_s = np.int64(world.ends[0, 1].key).view(np.float64)
+        event_s = min(end_s, events.key[0, 0] if events.size[0] > 0 else np.inf)
         arrival_s = requests[next_arrival].arrival_s if next_arrival < len(requests) else np.inf
         if world.clock[0].ready > 0 and min(event_s, arrival_s) > now:
             start_ready(world, now)
@@ -201,7 +201,7 @@ def run_events(world: World) -> None:
         if world.clock[0].is_stopped:
             world.clock[0].end_s = now
             return
-        only_retries = arrival_s == np.inf and events.size[0] == world.clock[0].retrying
+        only_retries = min(arrival_s, end_s) == np.inf and events.size[0] == world.clock[0].retrying
         if only_retries and event_s > settled_s + world.rules.transfer_retry_s:
             # Each was tried in vain since anything else happened: no memory will ever be free for them.
             world.clock[0].end_s = settled_s
@@ -213,6 +213,9 @@ def run_events(world: World) -> None:
         if arrival_s < event_s:
             arriving = next_arrival
             next_arrival += 1
+        elif end_s == now:
+            _end_run(world, world.ends[0, 1].player, now)
+            continue
         else:
             item = pop(events, 0)
             if item < first_restart:

@@ -10,7 +10,8 @@ prompt and its tokens so far make, which stands before the prompts that wait and
 from __future__ import annotations
 
 from provisioner.sim.ageing import join_ageing, leave_ageing
-from provisioner.sim.heap import push, remove
+from provisioner.sim.ends import set_end
+from provisioner.sim.heap import find, remove
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import insert_after, unlink
 from provisioner.sim.memory import fits, give_up, take
@@ -69,15 +70,14 @@ def adapt_run(world: World, number: int) -> None:
         return
     wanted = machine.iterations
     if not machine.is_cut:
-        wanted = world.finishing.key[world.finishing.items[number, 0]] - machine.iteration
+        wanted = world.finishing.key[number, 0] - machine.iteration
     iterations = min(wanted, iterations_with_room(world, number))
     if iterations != machine.iterations:
         gamma = world.timing.gamma[machine.kind]
         end_s = machine.start_s + decodes_s(machine.base_s, gamma, machine.decodes, machine.context, iterations)
-        machine.decode_busy_s += end_s - world.events.key[number]
+        machine.decode_busy_s += end_s - machine.end_s
         machine.iterations = iterations
-        remove(world.events, 0, number)
-        push(world.events, 0, number, end_s)
+        set_end(world, number, end_s)
 
 
 @jit_apart
@@ -115,8 +115,9 @@ def _evict(world: World, number: int, decode: int) -> None:
     request = world.requests[decode - len(world.requests)]
     remaining = tasks[decode].remaining
     if tasks[decode].list == RUNNING_DECODES:
-        remaining = world.finishing.key[decode] - machine.iteration
-        remove(world.finishing, number, decode)
+        place = find(world.finishing, number, decode)
+        remaining = world.finishing.key[number, place] - machine.iteration
+        remove(world.finishing, number, place)
         machine.decodes -= 1
         machine.context -= request.prompt_tokens + request.output_tokens - remaining
     else:

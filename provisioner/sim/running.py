@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from provisioner.sim.batching import choose_batch
 from provisioner.sim.chunking import choose_pieces
-from provisioner.sim.heap import pop, push, remove
+from provisioner.sim.ends import set_end
+from provisioner.sim.heap import pop
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_run
@@ -34,7 +37,7 @@ def start_run(world: World, number: int, now: float) -> None:
         if machine.waiting == 0:
             give_back(world, number, now)
         return
-    push(world.events, 0, number, now + duration_s)
+    set_end(world, number, now + duration_s)
 
 
 @jit
@@ -58,8 +61,7 @@ def _start_iteration(world: World, number: int) -> float:
 def _start_decodes(world: World, number: int) -> float:
     """A batch of decodes runs until the first of them ends, or lacks memory that it takes on demand."""
     machine = world.machines[number]
-    first = world.finishing.items[number, 0]
-    machine.iterations = world.finishing.key[first] - machine.iteration
+    machine.iterations = world.finishing.key[number, 0] - machine.iteration
     machine.is_cut = False
     if world.rules.kv_on_demand:
         machine.grown = 0
@@ -83,19 +85,19 @@ def cut_run(world: World, number: int, now: float) -> None:
     iterations = 1 + decodes_within(machine.base_s, gamma, machine.decodes, machine.context, now - machine.start_s)
     if iterations < machine.iterations:
         end_s = machine.start_s + decodes_s(machine.base_s, gamma, machine.decodes, machine.context, iterations)
-        machine.decode_busy_s -= world.events.key[number] - end_s
+        machine.decode_busy_s -= machine.end_s - end_s
         machine.iterations = iterations
-        push(world.events, 0, number, end_s)
+        set_end(world, number, end_s)
 
 
 @jit
 def void_run(world: World, number: int, now: float) -> None:
     """The machine fails: its run ends at once, without result; its batch, its queues and its memory are empty."""
-    machine, finishing = world.machines[number], world.finishing
+    machine = world.machines[number]
     if world.rules.kv_on_demand:
         enter_growth(world, number, now)
     if machine.iterations > 0:
-        left_s = world.events.key[number] - now
+        left_s = machine.end_s - now
         if machine.prompts == 0:
             machine.decode_busy_s -= left_s
         elif machine.decodes == 0:
@@ -103,10 +105,9 @@ def void_run(world: World, number: int, now: float) -> None:
         else:
             machine.mixed_busy_s -= left_s
         count_time(world, number, now)
-        remove(world.events, 0, number)
+        set_end(world, number, np.inf)
         machine.iterations = 0
-    while finishing.size[number] > 0:
-        pop(finishing, number)
+    world.finishing.size[number] = 0
     for kind in range(LISTS):
         machine.head[kind] = machine.tail[kind] = -1
     machine.oldest = -1
@@ -126,14 +127,10 @@ def count_time(world: World, number: int, now: float) -> None:
 @jit
 def finished_decode(world: World, number: int) -> int:
     """Take out and return a request that has run its last decode iteration; -1 when none is left."""
-    finishing = world.finishing
-    if finishing.size[number] == 0:
-        return -1
     machine = world.machines[number]
-    task = finishing.items[number, 0]
-    if finishing.key[task] > machine.iteration:
+    if machine.decodes == 0 or world.finishing.key[number, 0] > machine.iteration:
         return -1
-    pop(finishing, number)
+    task = pop(world.finishing, number)
     unlink(world.tasks, machine, task)
     request = task - len(world.requests)
     machine.decodes -= 1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from provisioner.domain.failures import Failures
 from provisioner.sim.heap import Heap, make_heap
+from provisioner.sim.tournament import Tournament, make_tournament
 
 Records = Any
 """A one-dimensional numpy record array: fields by attribute, in compiled code and in plain Python."""
@@ -103,6 +104,7 @@ MACHINE = np.dtype(
         ("iterations", "i8"),
         ("iteration", "i8"),  # decode iterations run before this run
         ("start_s", "f8"),
+        ("end_s", "f8"),  # infinite while it is idle
         ("base_s", "f8"),  # f(b) of a run of decodes
         ("is_cut", "?"),  # ends at a set iteration, whatever comes
         ("grown", "i8"),  # iterations after its first whose new KV-cache is in used_kv, where it is on demand
@@ -233,16 +235,17 @@ class World(NamedTuple):
     machines: Records
     clock: Records
     """One record: the counters of the whole simulation."""
+    ends: Tournament
+    """Machines by when their runs end: one tree."""
     events: Heap
-    """By time, and by item number among equals; for m machines and n requests, from item number
+    """What else is to happen, by time, and by item number among equals; for m machines and n requests, from item number
 
-    - 0: ends of runs, by machine;
-    - m: ends of transfers, or another try, by request;
-    - m + n: failures and returns, by machine;
-    - 2m + n: requests routed anew, by request.
+    - 0: ends of transfers, or another try, by request;
+    - n: failures and returns, by machine;
+    - n + m: requests routed anew, by request.
     """
     finishing: Heap
-    """Running decodes by the machine's iteration in which they end, one heap a machine."""
+    """Running decodes by the machine's iteration in which they end, one heap a machine, as long as its batch."""
     chosen: NDArray[np.int32]
     """Tasks chosen for the batch at hand."""
     scratch: NDArray[np.int32]
@@ -276,20 +279,18 @@ def make_world(
         machines[field] = -1
     machines.pool = machines.home
     machines.turn = np.arange(m)
+    machines.end_s = np.inf
     clock = np.zeros(1, CLOCK).view(np.recarray)
     clock.next_turn = m
     clock.sent = np.count_nonzero(np.isfinite(requests.arrival_s))
-    items = m + n if failures is None else 2 * (m + n)
-    events = make_heap(1, items, items, np.float64)
+    events = make_heap(1, n if failures is None else n + m + n, np.float64)
     changes_s = np.zeros((0, 0)) if failures is None else failures.changes_s(m)
     if failures is not None:
         # In order of time, and of machine among equals, the first failures of each are a heap as they stand.
         first = np.sort(np.unique(failures.machine, return_index=True)[1])
-        failing = m + n + failures.machine[first]
-        events.items[0, : len(failing)] = failing
-        events.key[failing] = failures.time_s[first]
-        events.slot[failing] = np.arange(len(failing))
-        events.size[0] = len(failing)
+        events.key[0, : len(first)] = failures.time_s[first]
+        events.item[0, : len(first)] = n + failures.machine[first]
+        events.size[0] = len(first)
     largest_batch = min(rules.max_batch_requests, n)
     return World(
         rules=rules,
@@ -298,8 +299,9 @@ def make_world(
         tasks=np.zeros(2 * n, TASK).view(np.recarray),
         machines=machines,
         clock=clock,
+        ends=make_tournament(1, m),
         events=events,
-        finishing=make_heap(m, largest_batch + 1, 2 * n, np.int64),
+        finishing=make_heap(m, largest_batch + 1, np.int64),
         chosen=np.zeros(largest_batch + 1, np.int32),
         scratch=np.zeros(2 * n + m, np.int32),
         batch_time_s=np.zeros((3, largest_batch + 1)),

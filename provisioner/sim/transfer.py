@@ -7,7 +7,7 @@ never less than the residue. Either way the destination must have room first.
 
 from __future__ import annotations
 
-from provisioner.sim.heap import push, remove
+from provisioner.sim.heap import find, push, remove
 from provisioner.sim.jit import jit
 from provisioner.sim.memory import fits, give_up, take
 from provisioner.sim.paging import adapt_run, enter_growth
@@ -44,7 +44,7 @@ def _start(world: World, number: int, now: float) -> bool:
         adapt_run(world, request.token_machine)
     request.is_sending = True
     request.transfer_s = _visible_s(world, number)
-    push(world.events, 0, len(world.machines) + number, now + request.transfer_s)
+    push(world.events, 0, number, now + request.transfer_s)
     return True
 
 
@@ -56,7 +56,7 @@ def send(world: World, number: int, now: float) -> None:
     if (retry_s > 0.0 or target.first_transfer < 0) and _start(world, number, now):
         return
     if retry_s > 0.0:
-        push(world.events, 0, len(world.machines) + number, now + retry_s)
+        push(world.events, 0, number, now + retry_s)
         world.clock[0].retrying += 1
     elif target.first_transfer < 0:
         target.first_transfer = target.last_transfer = number
@@ -88,9 +88,9 @@ def start_waiting(world: World, number: int, now: float) -> None:
 def stop(world: World, number: int) -> None:
     """Take back a transfer that is under way or waits for room."""
     request = world.requests[number]
-    event = len(world.machines) + number
-    if world.events.slot[event] >= 0:
-        remove(world.events, 0, event)
+    place = find(world.events, 0, number)
+    if place < world.events.size[0]:
+        remove(world.events, 0, place)
         if not request.is_sending:
             world.clock[0].retrying -= 1
     else:

@@ -10,6 +10,7 @@ from provisioner.capacity import WorkBound, decode_work_s, least_prefill_s, prom
 from provisioner.domain.trace import RequestTrace
 from provisioner.sim import Simulation
 from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS
+from provisioner.sim.tournament import NOBODY
 from tests.sim.strategies import Case, cases, examples
 from tests.sim.worlds import KV_BYTES, MODEL, final_state
 
@@ -100,6 +101,8 @@ def test_the_books_are_empty_when_all_is_done(case: Case) -> None:
     assert np.all(machines.used_kv <= machines.kv_capacity)
     assert np.all(machines.decodes == 0)
     assert np.all(machines.iterations == 0)
+    assert np.all(machines.end_s == np.inf)
+    assert world.ends[0, 1].key == NOBODY
     assert world.events.size[0] == world.clock[0].retrying
     if np.all(np.isfinite(world.requests.finish_s)):
         for field in ("pending_tokens", "reserved_kv", "used_kv", "waiting", "prompts", "prompt_tokens", "context"):
