@@ -23,7 +23,7 @@ KINDS = ("designs", "machines", "models", "workloads", "slos", "profiles", "pres
 
 
 @shared(Inputs, Outputs)
-def show(
+def listing(
     inputs: Inputs,
     outputs: Outputs,
     *,
