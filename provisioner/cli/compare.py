@@ -56,7 +56,7 @@ def compare(
         _check_pairs(names, cluster, minimize, maximize)
         setting = with_failures(prepare(question, names), failing)
         relative_to = _baseline(baseline, setting)
-        found = _given(setting, cluster)
+        found = _given(setting, cluster, quiet=question.quiet)
         goal = setting.scenario.asked
         title = f"Given clusters, {setting.title}"
     else:
@@ -94,12 +94,17 @@ def _solved(
 ) -> tuple[list[Evaluation], list[Evaluation], list[str]]:
     """The best cluster of each design, all that were tried, and what is to be said of designs without any."""
     from provisioner.cli.crew import crew
+    from provisioner.cli.progress import progress
 
     found: list[Evaluation] = []
     tried: list[Evaluation] = []
     unsolved: list[str] = []
-    with crew(search, quiet=quiet) as workers:
+    with (
+        progress("simulating", quiet=quiet, parts=len(setting.judges)) as bar,
+        crew(search, quiet=quiet, bar=bar) as workers,
+    ):
         for judge in setting.judges:
+            bar.part(judge.design.name)
             plan = goal.solve([judge], search, workers)
             tried.extend(plan.evaluations)
             if plan.best is not None:
@@ -109,13 +114,16 @@ def _solved(
     return found, tried, unsolved
 
 
-def _given(setting: Setting, clusters: list[str]) -> list[Evaluation]:
+def _given(setting: Setting, clusters: list[str], *, quiet: bool) -> list[Evaluation]:
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import parse_cluster
 
-    return [
-        judge.evaluate(parse_cluster(judge.design, text), whole=True)
-        for judge, text in zip(setting.judges, clusters, strict=True)
-    ]
+    found = []
+    with progress("simulating", quiet=quiet, total=len(clusters)) as advance:
+        for judge, text in zip(setting.judges, clusters, strict=True):
+            found.append(judge.evaluate(parse_cluster(judge.design, text), whole=True))
+            advance(1)
+    return found
 
 
 def _check_pairs(names: list[str], clusters: list[str], minimize: str | None, maximize: str | None) -> None:

@@ -10,19 +10,21 @@ from provisioner.cli.options import Crew
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
+    from provisioner.cli.progress import Bar
     from provisioner.search import Workers
 
 
 @contextmanager
-def crew(asked: Crew, *, quiet: bool, total: int | None = None) -> Iterator[Workers]:
-    """Workers on the backend, with a bar of progress and the file of results.
+def crew(asked: Crew, *, quiet: bool, total: int | None = None, bar: Bar | None = None) -> Iterator[Workers]:
+    """Workers on the backend, with a bar of progress, if the caller has none, and the file of results.
 
     Raises
     ------
     InputError
         If the backend cannot be had, or the file cannot be used.
     """
-    from provisioner.cli.console import note, progress
+    from provisioner.cli.console import note
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import cores
     from provisioner.search import ResultsFile, Workers, open_backend
 
@@ -37,5 +39,7 @@ def crew(asked: Crew, *, quiet: bool, total: int | None = None) -> Iterator[Work
             if len(results):
                 note(f"{len(results):,} results are there already", quiet=quiet)
         backend = open_backend(asked.backend, cores(asked), asked.address)
-        advance = open_until_done.enter_context(progress("simulating", quiet=quiet, total=total))
-        yield open_until_done.enter_context(Workers(cores(asked), advance, backend=backend, results=results))
+        bar = bar or open_until_done.enter_context(progress("simulating", quiet=quiet, total=total))
+        yield open_until_done.enter_context(
+            Workers(cores(asked), bar, expect=bar.at_most, backend=backend, results=results)
+        )

@@ -54,6 +54,7 @@ def fleet(
 
     from provisioner.cli import cover, output, services
     from provisioner.cli.console import note
+    from provisioner.cli.progress import working
     from provisioner.cli.question import cores
     from provisioner.cli.warmth import get_ready
     from provisioner.fleet import Effort, plan
@@ -84,7 +85,8 @@ def fleet(
         _by_hour(found, served, judging, outputs, time_limit)
         return
     problem, certificates = _problem(found, served, judging)
-    planned = plan(problem, Effort(time_s=time_limit, threads=cores(judging)))
+    with working("solving", quiet=judging.quiet):
+        planned = plan(problem, Effort(time_s=time_limit, threads=cores(judging)))
     goal = found.fleet.minimize or found.fleet.maximize or ""
     verb = "minimize" if found.fleet.minimize else "maximize"
     title = f"{found.fleet.name}: {'least' if found.fleet.minimize else 'most'} {goal.replace('_', ' ')}"
@@ -109,7 +111,7 @@ def fleet(
 
 def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: Outputs, time_limit: float) -> None:
     from provisioner.cli import output, services
-    from provisioner.cli.console import progress
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import cores
     from provisioner.fleet import Effort
     from provisioner.fleet.rates import horizon, options_by_hour, planned
@@ -126,11 +128,17 @@ def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: 
         raise InputError(faults)
     rates = [each.rates or (each.contender.rate_rps,) * hours for each in served]
     contenders = [each.contender for each in served]
-    with progress("simulating", quiet=judging.quiet) as advance, Workers(cores(judging), advance) as workers:
-        options = [
-            options_by_hour(contender, found.fleet, by, max_machines=judging.max_machines, workers=workers)[0]
-            for contender, by in zip(contenders, rates, strict=True)
-        ]
+    with (
+        progress("simulating", quiet=judging.quiet, parts=len(contenders) + 1) as bar,
+        Workers(cores(judging), bar, expect=bar.at_most) as workers,
+    ):
+        options = []
+        for contender, by in zip(contenders, rates, strict=True):
+            bar.part(contender.name)
+            options.append(
+                options_by_hour(contender, found.fleet, by, max_machines=judging.max_machines, workers=workers)[0]
+            )
+        bar.part("the plan")
         faults = [_unserved(found, place, judging) for place, rows in enumerate(options) if not all(rows)]
         if faults:
             raise InputError(faults)
@@ -173,15 +181,19 @@ def _problem(found: FleetFile, served: list[Served], judging: Judging) -> tuple[
     InputError
         With a fault for each service that no cluster serves.
     """
-    from provisioner.cli.console import progress
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import cores
     from provisioner.fleet import Problem, kinds, offered, shares
     from provisioner.search import Workers
 
     certificates: list[Certificate] = []
     offers: list[Offer] = []
-    with progress("simulating", quiet=judging.quiet) as advance, Workers(cores(judging), advance) as workers:
+    with (
+        progress("simulating", quiet=judging.quiet, parts=len(served)) as bar,
+        Workers(cores(judging), bar, expect=bar.at_most) as workers,
+    ):
         for each in served:
+            bar.part(each.service.name)
             offer, proofs = offered(
                 each.contender, found.fleet, shares(found.fleet), max_machines=judging.max_machines, workers=workers
             )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def one_cluster(found: FleetFile, served: list[Served], judging: Judging, outputs: Outputs, share: float) -> None:
     """Search for it, and show it in each case."""
     from provisioner.cli import output, services
-    from provisioner.cli.console import progress
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import cores
     from provisioner.report import answer
     from provisioner.report import robust as report
@@ -28,7 +28,10 @@ def one_cluster(found: FleetFile, served: list[Served], judging: Judging, output
     cases = _cases(found, served, share)
     objective = found.fleet.minimize
     assert objective is not None
-    with progress("simulating", quiet=judging.quiet) as advance, Workers(cores(judging), advance) as workers:
+    with (
+        progress("simulating", quiet=judging.quiet) as bar,
+        Workers(cores(judging), bar, expect=bar.at_most) as workers,
+    ):
         plan = robust(cases, objective, share=share, max_machines=judging.max_machines, workers=workers)
     names = [case.name for case in cases]
     goal = {"minimize": objective, "one_cluster": True, "share": share}

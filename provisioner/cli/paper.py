@@ -55,7 +55,8 @@ def paper(
     output.check(outputs)
     presets = _presets(profile_set, inputs)
     workloads = _workloads(workload)
-    from provisioner.cli.console import note, progress
+    from provisioner.cli.console import note
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import cores
     from provisioner.cli.warmth import get_ready
     from provisioner.cli.workload import DEFAULT_DURATION_S

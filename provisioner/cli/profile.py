@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -17,6 +18,7 @@ app.command("import-aic", epilog=profile_make.AIC_EXAMPLE)(profile_make.import_a
 app.command("estimate", epilog=profile_make.ESTIMATE_EXAMPLE)(profile_make.estimate)
 
 DEFAULT_SET = "splitwise"
+Made = TypeVar("Made")
 
 
 @app.command("show", epilog="Example: provision profile show bloom-176b/dgx-a100 --json")
@@ -67,7 +69,8 @@ def validate(
     As mean absolute percentage errors; cells and ranges not to be relied on are named.
     """
     from provisioner.cli import output
-    from provisioner.cli.console import note, progress
+    from provisioner.cli.console import note
+    from provisioner.cli.progress import progress
     from provisioner.perf import read_points, validate
     from provisioner.perf.coverage import remarks
     from provisioner.perf.validate import axis_errors
@@ -78,11 +81,12 @@ def validate(
     output.check(outputs)
     file = _file_of(inputs, measurements)
     profiles = list(read_points(file).values())
-    with progress("validating", quiet=inputs.quiet, total=len(profiles)) as advance:
+    with progress("validating", quiet=inputs.quiet, total=len(profiles) * (splits + 1)) as advance:
         result = validate(profiles, splits=splits, seed=seed, watch=advance)
+        axes = list(_done(map(axis_errors, profiles), advance))
     rows = shown.validation_rows(result)
-    for points, row in zip(profiles, rows, strict=False):
-        row["axes"] = axis_errors(points)
+    for points, row, along in zip(profiles, rows, axes, strict=False):
+        row["axes"] = along
         row["warnings"] = list(remarks(points))
         for text in row["warnings"]:
             note(f"{row['profile']}: {text}", quiet=inputs.quiet)
@@ -114,6 +118,7 @@ def fit_profile(
     """
     from provisioner.cli import output
     from provisioner.cli.console import note
+    from provisioner.cli.progress import progress
     from provisioner.perf import fit, read_points
     from provisioner.perf.compared import compare
     from provisioner.perf.coverage import remarks
@@ -127,7 +132,8 @@ def fit_profile(
     output.check(outputs, out=out)
     file = _file_of(inputs, measurements)
     profiles = list(read_points(file).values())
-    models = [fit(points) for points in profiles]
+    with progress("fitting", quiet=inputs.quiet, total=len(profiles)) as advance:
+        models = list(_done(map(fit, profiles), advance))
     compared = [compare(points, model) for points, model in zip(profiles, models, strict=True)]
     warnings = [f"{label(points.key)}: {text}" for points in profiles for text in remarks(points)]
     for text in warnings:
@@ -154,6 +160,13 @@ def fit_profile(
         ),
         figures=lambda: choice.of_points(profiles, file.stem),
     )
+
+
+def _done(each: Iterable[Made], advance: Callable[[int], None]) -> Iterator[Made]:
+    """The same, with a step told for each."""
+    for made in each:
+        advance(1)
+        yield made
 
 
 def _file_of(inputs: Inputs, measurements: str) -> Path:

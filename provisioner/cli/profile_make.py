@@ -62,6 +62,7 @@ def import_results(
     Of vLLM, SGLang, GuideLLM, AIPerf, inference-perf, LLMPerf, InferenceX, or plain CSV.
     """
     from provisioner.cli import output
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import Faults
     from provisioner.perf.results import read_results, to_points
     from provisioner.report import imported
@@ -70,7 +71,11 @@ def import_results(
     faults = Faults()
     target = faults.of(_target, inputs, model, machine, tp)
     batches = faults.of(_parse_batches, batch)
-    read = [faults.of(read_results, file) for file in files]
+    read = []
+    with progress("reading, files", quiet=inputs.quiet, total=len(files)) as advance:
+        for file in files:
+            read.append(faults.of(read_results, file))
+            advance(1)
     faults.raise_if_any()
     assert target is not None
     runs = [run for each in read for run in each or ()]
@@ -107,6 +112,7 @@ def import_aic(
     Sampled on a grid, once, for any of its models and systems.
     """
     from provisioner.cli import output
+    from provisioner.cli.progress import working
     from provisioner.cli.question import Faults
     from provisioner.perf import aic
 
@@ -119,7 +125,8 @@ def import_aic(
     faults.raise_if_any()
     assert target is not None
     subject = aic.Subject(model=aic_model or "", system=system or "", backend=backend, expert_parallel=expert_parallel)
-    points = aic.sample(subject, target)
+    with working(f"sampling {subject.model}", quiet=inputs.quiet):
+        points = aic.sample(subject, target)
     source = f"{aic.DISTRIBUTION} {aic.version()}, {subject.model} on {subject.system}, {backend}, TP {target[2]}"
     _finish(inputs, outputs, points, out, append=append, rows=[], remarks=[], sources=[f"{source}: modelled"])
 
@@ -215,6 +222,7 @@ def _finish(
     """Write the profile, say what is wrong with it, and describe it."""
     from provisioner.cli import output
     from provisioner.cli.console import note
+    from provisioner.cli.progress import working
     from provisioner.perf.coverage import remarks as coverage
     from provisioner.perf.table import merged
     from provisioner.perf.writer import to_csv
@@ -224,7 +232,8 @@ def _finish(
     from provisioner.report.sink import write
 
     profiles, kept = merged(points, out if append else None)
-    fit, poor = _fit_errors(points)
+    with working("fitting", quiet=inputs.quiet):
+        fit, poor = _fit_errors(points)
     told = [*remarks, *coverage(points), *poor]
     for text in told:
         note(text, quiet=inputs.quiet)

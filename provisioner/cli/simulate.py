@@ -47,7 +47,8 @@ def simulate(
     window = _window(trace_window)
     from rich.console import Group
 
-    from provisioner.cli.console import note, progress
+    from provisioner.cli.console import note
+    from provisioner.cli.progress import working
     from provisioner.cli.question import parse_cluster, prepare_one
     from provisioner.cli.resilience import with_failures
     from provisioner.depth import request_rows
@@ -59,7 +60,7 @@ def simulate(
     setting = with_failures(prepare_one(question, design), failing)
     parsed = parse_cluster(setting.designs[0], cluster)
     judge = setting.judge(parsed.design)
-    with progress("simulating", quiet=question.quiet):
+    with working("simulating", quiet=question.quiet):
         evaluation = judge.evaluate(parsed, whole=True)
         first = judge.simulate(parsed)
     depth = judge.depth(first)

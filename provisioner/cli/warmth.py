@@ -6,7 +6,8 @@ import gc
 import sys
 from importlib import import_module
 
-from provisioner.cli.console import note, working
+from provisioner.cli.console import note
+from provisioner.cli.progress import working
 
 
 def get_ready(*, quiet: bool) -> None:

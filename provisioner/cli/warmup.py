@@ -28,7 +28,8 @@ def warmup(
 
     It is tried on a case worked out by hand; where it is kept, and how long that took, is said.
     """
-    from provisioner.cli.console import answers, working
+    from provisioner.cli.console import answers
+    from provisioner.cli.progress import working
     from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled, kept_in
 
     was_compiled = is_compiled()

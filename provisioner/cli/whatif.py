@@ -14,7 +14,7 @@ from provisioner.cli.options import OneCluster, OneDesign, Outputs, Question, sh
 from provisioner.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from provisioner.cli.console import Advance
+    from provisioner.cli.progress import Bar
     from provisioner.cli.question import Setting
     from provisioner.domain.cluster import Cluster
     from provisioner.search import Evaluation
@@ -61,7 +61,8 @@ def whatif(
     Of workload, model or rate, by failures, or of anything with --set.
     """
     from provisioner.cli import output
-    from provisioner.cli.console import note, progress
+    from provisioner.cli.console import note
+    from provisioner.cli.progress import progress
     from provisioner.cli.question import parse_cluster, prepare_one, resolve
     from provisioner.report import answer, change
     from provisioner.report.figures import choice
@@ -128,7 +129,7 @@ def whatif(
         raise typer.Exit(3)
 
 
-def _evaluated(setting: Setting, cluster: str, outages: Outages | None, advance: Advance) -> Evaluation:
+def _evaluated(setting: Setting, cluster: str, outages: Outages | None, advance: Bar) -> Evaluation:
     from provisioner.cli.question import parse_cluster
     from provisioner.search import Judge
 

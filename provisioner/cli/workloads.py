@@ -91,6 +91,7 @@ def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
     """
     from provisioner.cli import output, workload
     from provisioner.cli.console import note
+    from provisioner.cli.progress import working
     from provisioner.cli.question import open_catalog
     from provisioner.errors import Fault, InputError
     from provisioner.traces import Intake
@@ -104,7 +105,8 @@ def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
         raise InputError(
             Fault(problem="no trace without a cluster", field="--arrivals", value=found.arrivals, allowed=allowed)
         )
-    trace = found.demand.trace(0, found.rate_rps, found.span_s)
+    with working("drawing", quiet=traffic.quiet):
+        trace = found.demand.trace(0, found.rate_rps, found.span_s)
     if not len(trace):
         raise InputError(Fault(problem="no request arrives", field="--duration", value=found.span_s, allowed="more"))
     _hand_over(
@@ -121,7 +123,7 @@ def generate(traffic: Traffic, outputs: Outputs, *, out: Out) -> None:
 @contextmanager
 def _progress(file: Path, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A bar over the bytes of a file; those of a pipe have no known end."""
-    from provisioner.cli.console import progress
+    from provisioner.cli.progress import progress
 
     try:
         total = file.stat().st_size // BYTES_A_STEP if file.is_file() else None
@@ -163,14 +165,17 @@ def _hand_over(
 ) -> None:
     """Write the trace, and describe it; the rate that was asked for is given beside that of the trace."""
     from provisioner.cli import output
+    from provisioner.cli.progress import progress, working
     from provisioner.report import trace as report
     from provisioner.report.answer import table_csv
     from provisioner.report.figures import choice
     from provisioner.report.sink import write
     from provisioner.traces import describe_trace, plain_csv_pieces
 
-    write(out, plain_csv_pieces(trace), "--out")
-    found = describe_trace(trace, intake)
+    with progress("writing, rows", quiet=quiet, total=len(trace)) as advance:
+        write(out, _told(plain_csv_pieces(trace), advance), "--out")
+    with working("describing", quiet=quiet):
+        found = describe_trace(trace, intake)
     output.hand_out(
         outputs,
         answer={"source": title, "out": str(out), "asked_rps": asked_rps, **report.data(found)},
@@ -179,3 +184,10 @@ def _hand_over(
         figures=lambda: choice.of_description(found, title),
         quiet=quiet,
     )
+
+
+def _told(pieces: Iterator[str], advance: Callable[[int], None]) -> Iterator[str]:
+    """The same, with their lines told."""
+    for piece in pieces:
+        yield piece
+        advance(piece.count("\n"))

@@ -74,7 +74,7 @@ def validate(
     seed : int
         Fixes the splits.
     watch : callable
-        Told of every profile that is done.
+        Told of every split that is done.
 
     Raises
     ------
@@ -91,11 +91,10 @@ def validate(
     decode: list[Floats] = []
     for profile in profiles:
         kept = profile.at(plausible(profile))
-        errors = _held_out(kept, splits, seed)
+        errors = _held_out(kept, splits, seed, watch)
         parts.append(_summary(kept, len(profile) - len(kept), *errors))
         prefill.append(errors[0])
         decode.append(errors[1])
-        watch(1)
     return Validation(
         splits=splits,
         seed=seed,
@@ -108,7 +107,7 @@ def validate(
     )
 
 
-def _held_out(points: Points, splits: int, seed: int) -> tuple[Floats, Floats]:
+def _held_out(points: Points, splits: int, seed: int, watch: Callable[[int], None]) -> tuple[Floats, Floats]:
     """Absolute relative errors of prefill and of decode over the held-out rows of all splits."""
     rows = len(points)
     if rows < LEAST_ROWS:
@@ -128,6 +127,7 @@ def _held_out(points: Points, splits: int, seed: int) -> tuple[Floats, Floats]:
         model, test = fit(points.at(fitted)), points.at(tested)
         prefill.append(model.prefill_s(test.total_tokens) / test.prefill_s - 1)
         decode.append(model.decode_s(test.batch, test.context_tokens) / test.decode_s - 1)
+        watch(1)
     return _measured(prefill), _measured(decode)
 
 

@@ -44,14 +44,24 @@ class Ranking:
     excluded: int
     """Clusters that a bound excludes, of all."""
 
+    def __len__(self) -> int:
+        """Candidates that no bound excludes."""
+        return len(self.counts)
+
+    def at(self, place: int) -> Candidate:
+        """The one at that place."""
+        judge = self.judges[self.judge[place]]
+        return Candidate(
+            judge,
+            judge.cluster(*self.counts[place].tolist()),
+            tuple(self.amounts[place].tolist()),
+            int(self.excluded_before[place]),
+            is_last=place + 1 == len(self) or bool(np.any(self.amounts[place + 1] != self.amounts[place])),
+        )
+
     def __iter__(self) -> Iterator[Candidate]:
         """Make them one by one."""
-        is_last = np.append(np.any(self.amounts[1:] != self.amounts[:-1], axis=1), True)[: len(self.amounts)]
-        for number, counts, amounts, before, last in zip(
-            self.judge, self.counts, self.amounts, self.excluded_before, is_last, strict=True
-        ):
-            judge = self.judges[number]
-            yield Candidate(judge, judge.cluster(*counts.tolist()), tuple(amounts.tolist()), int(before), bool(last))
+        return map(self.at, range(len(self)))
 
 
 def candidates(judges: Sequence[Judge], objective: Objective, max_machines: int, types: Sequence[str] = ()) -> Ranking:

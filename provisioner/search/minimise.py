@@ -31,6 +31,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     tried: list[Evaluation] = []
     unconfirmed = 0
     ranking = candidates(judges, objective, max_machines)
+    workers.expect(len(ranking))
     with workers.stream(SCREEN, ranking) as screened:
         for tied in _ties(screened):
             tried.extend(evaluation for _, evaluation in tied)

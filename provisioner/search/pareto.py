@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from provisioner.search.candidates import Candidate, candidates
+import numpy as np
+
+from provisioner.search.candidates import candidates
 from provisioner.search.cells import SCREEN
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
@@ -37,36 +39,25 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers, type
     ranked = candidates(hopeful, "cost", max_machines, types)
     passing: list[tuple[Evaluation, tuple[float, ...]]] = []
     tried: list[Evaluation] = []
-    dominated = 0
-    waiting: list[Candidate] = []
-
-    def is_dominated(candidate: Candidate) -> bool:
-        return any(dominates(taken, candidate.amounts) for _, taken in passing)
-
-    def work_off() -> None:
-        nonlocal dominated
-        kept = [candidate for candidate in waiting if not is_dominated(candidate)]
-        dominated += len(waiting) - len(kept)
-        found = workers.map(SCREEN, kept)
+    is_open = np.ones(len(ranked), np.bool_)  # neither tried nor dominated
+    while (places := np.flatnonzero(is_open)[:PART]).size:
+        workers.expect(int(is_open.sum()))
+        part = [ranked.at(place) for place in places]
+        found = workers.map(SCREEN, part)
         tried.extend(found)
-        passing.extend((e, c.amounts) for e, c in zip(found, kept, strict=True) if e.is_feasible)
-        waiting.clear()
-
-    for candidate in ranked:
-        if is_dominated(candidate):
-            dominated += 1
-        else:
-            waiting.append(candidate)
-            if len(waiting) >= PART:
-                work_off()
-    work_off()
+        is_open[places] = False
+        for candidate, evaluation in zip(part, found, strict=True):
+            if evaluation.is_feasible:
+                passing.append((evaluation, candidate.amounts))
+                taken = np.array(candidate.amounts)
+                is_open &= ~((ranked.amounts >= taken).all(axis=1) & (ranked.amounts > taken).any(axis=1))
     return Front(
         clusters=_front(passing),
         evaluations=tuple(tried),
         certificate=Certificate(
             simulated=len(tried),
             excluded_by_bound=ranked.excluded,
-            excluded_by_dominance=dominated,
+            excluded_by_dominance=len(ranked) - len(tried),
             elapsed_s=time.perf_counter() - started,
             text=f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),

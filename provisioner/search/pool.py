@@ -42,8 +42,8 @@ Stream = Generator[tuple[Item, Result], None, None]
 class Workers:
     """Those who evaluate clusters: by default threads, since the kernel releases the GIL.
 
-    `watch` is told of every evaluation that is done. With a file of `results`, work that can be recorded
-    (`cells.Recorded`) is, and is not done again if it is there.
+    `watch` is told of every evaluation that is done, `expect` how many are still to come at most, where a search knows.
+    With a file of `results`, work that can be recorded (`cells.Recorded`) is, and is not done again if it is there.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class Workers:
         jobs: int = 1,
         watch: Callable[[int], None] = lambda _: None,
         *,
+        expect: Callable[[int], None] = lambda _: None,
         backend: Backend | None = None,
         results: ResultsFile | None = None,
     ) -> None:
         self._jobs = jobs
         self._watch = watch
+        self.expect = expect
         self._is_direct = backend is None and results is None
         self._backend = backend or Threads(jobs)
         self._results = results

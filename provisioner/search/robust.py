@@ -57,8 +57,10 @@ def robust(
     started = time.perf_counter()
     allowed = (1 - share) * sum(case.weight for case in cases) + TINY
     hopeful, excluded = _hopeful(cases, objective, max_machines, allowed)
-    simulated = 0
+    simulated, left = 0, len(hopeful)
     for part in _parts(hopeful, objective):
+        workers.expect(left)
+        left -= len(part)
         found = workers.map(lambda item: _tried(cases, *item, allowed), part)
         simulated += sum(len(each) for each in found)
         passing = [(item[1], each) for item, each in zip(part, found, strict=True) if len(each) == len(cases)]

@@ -48,7 +48,7 @@ def test_the_bar_is_on_standard_error_of_a_terminal(folder: Path) -> None:
     pty = pytest.importorskip("pty")
     main, terminal = pty.openpty()
     with subprocess.Popen(
-        [*COMMAND, *MAIN_JOB, "--json"],
+        [*COMMAND, "--design", "AA", "--target-rps", "70", "--minimize", "cost", "--jobs", "1", "--json"],
         cwd=folder,
         env=environment({"TERM": "xterm"}),
         stdout=subprocess.PIPE,
@@ -64,6 +64,7 @@ def test_the_bar_is_on_standard_error_of_a_terminal(folder: Path) -> None:
     assert running.returncode == 0
     assert parsed(out)["status"] == "optimal"
     assert b"simulating" in shown
+    assert b"at most" in shown
 
 
 def _read(descriptor: int) -> bytes:
