@@ -50,7 +50,7 @@ class Bar:
         past = (self._part - 1, time.monotonic() - self._began, self._parts)
         words = f"{self._task} {name} ({self._part} of {self._parts})"
         self._bar.tasks[0].total = None
-        self._bar.update(self._handle, description=plain(words), past=past)
+        self._bar.update(self._handle, description=plain(words), past=past, refresh=True)
 
 
 class _Count(ProgressColumn):
