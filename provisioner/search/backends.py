@@ -6,9 +6,11 @@ lost on the way, it names in `losses`; `reopen` gets it ready to go on.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from provisioner.errors import Fault, InputError
@@ -109,8 +111,25 @@ class Processes(Remote):
         from joblib import Parallel  # noqa: PLC0415 - as above
 
         return Parallel(
-            n_jobs=self._jobs, backend="loky", return_as=_as(is_ordered), batch_size=1, max_nbytes=MAPPED_BYTES
+            n_jobs=self._jobs,
+            backend="loky",
+            return_as=_as(is_ordered),
+            batch_size=1,
+            max_nbytes=MAPPED_BYTES,
+            initializer=_end_with,
+            initargs=(os.getpid(),),
         )
+
+
+def _end_with(parent: int) -> None:
+    """In a worker: end when whoever started it is gone, killed perhaps, instead of waiting for more work."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _as(is_ordered: bool) -> str:  # noqa: FBT001 - the one thing it asks

@@ -233,7 +233,7 @@ def test_an_interrupt_ends_within_a_second_and_keeps_what_is_done(tmp_path: Path
 def test_a_run_that_is_killed_goes_on(tmp_path: Path, backend: str) -> None:
     with started(tmp_path, "--backend", backend) as run:
         run.kill()
-        run.communicate()
+        run.communicate(timeout=60)  # until its workers are gone too, which have the same standard output
     done = rows(tmp_path / "grid.db")
     assert CHUNK <= done < 600
     after = process(*LONG, "--resume", "--csv", "a.csv", cwd=tmp_path, timeout_s=600)
