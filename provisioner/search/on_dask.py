@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import warnings
+from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any, Self
 
 from joblib import Parallel
@@ -31,12 +33,15 @@ class Dask(Remote):
     losses = (
         distributed.scheduler.KilledWorker,
         distributed.comm.CommClosedError,
+        CancelledError,
         OSError,
     )
 
     def __init__(self, address: str, client: Any) -> None:
         self._address = address
         self._client = client
+        # What joblib gives to some worker would be lost with it, and all work that refers to it.
+        client.scatter = partial(client.scatter, broadcast=True)
 
     @classmethod
     def open(cls, address: str | None, _: int) -> Self:
@@ -50,8 +55,7 @@ class Dask(Remote):
         if address is None:
             allowed = "the address of a scheduler, as tcp://host:8786 (start one: dask scheduler)"
             raise InputError(Fault(problem="missing", field="--address", allowed=allowed))
-        logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
-        logging.getLogger("tornado").setLevel(logging.CRITICAL + 1)
+        _hush("distributed", "tornado")
         client = _connected(address)
         try:
             _check_workers(client, address)
@@ -89,6 +93,13 @@ class _Telling(DaskDistributedBackend):  # type: ignore[misc]  # has no types
                 waiting.set_result(outcome)
                 callback(outcome)
             await asyncio.sleep(0.01)
+
+
+def _hush(*packages: str) -> None:
+    """What they log is said in a line, where it matters."""
+    for name in [*packages, *logging.root.manager.loggerDict]:
+        if name.split(".")[0] in packages:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _outcome(future: Any, result: Any) -> Any:
@@ -133,5 +144,5 @@ def _check_workers(client: Any, address: str) -> None:
                     allowed=f"provisioner {edition()} on every worker",
                 )
             )
-        if found != edition():
+        if found != edition() and not isinstance(found, OSError):  # who has gone since does no work either
             raise other_edition(f"worker {worker}", str(found))
