@@ -308,3 +308,22 @@ def test_designs_that_were_searched_show_their_spaces() -> None:
     given = choice.of_comparison(rows, [], "Baseline", "t", None)
     assert [type(figure) for figure in given] == [Bars, Bars]
     assert SPLIT.name in shown[3].title
+
+
+def test_neighbours_share_a_cell_where_more_would_be_drawn_than_may_be() -> None:
+    maps = HeatMaps.of([evaluation((p, t), (9 / p,) * 4) for p in range(1, 11) for t in range(1, 6)], "t")
+    assert maps.sharing(50) == (1, 1)
+    assert len(maps.cells(50)) == 50
+    assert maps.sharing(15) == (3, 2)
+    cells = maps.cells(15)
+    assert len(cells) == 4 * 3
+    # Of 1 to 3 prompt machines and 1 and 2 token machines the first with three prompt machines is the best.
+    assert cells[0] == (0, 2, (0.5, 3.5, 0.5, 2.5))
+    assert cells[-1] == (4, 9, (9.5, 10.5, 4.5, 5.5))
+
+
+def test_a_shared_cell_shows_one_that_passes_before_one_that_is_nearer_on_some_limit_and_nothing_unknown() -> None:
+    found = [evaluation((1, 1), (0.1, 0.1, 0.1, 0.1), growth=0.5), evaluation((2, 1), (0.9, 0.9, 0.9, 0.9))]
+    maps = HeatMaps.of([*found, evaluation((9, 9))], "t")
+    assert [(t, p) for t, p, _ in maps.cells(1)] == [(1, 2)]  # the largest, which meets all with the most to spare
+    assert [(t, p) for t, p, _ in maps.cells(2)] == [(0, 1), (1, 2)]

@@ -8,17 +8,19 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("vl_convert", reason="pages are written with the extra [report]")
 
 from provisioner.report import answer
+from provisioner.report.figures import Axis, HeatMaps, Lines, Panel, Series, choice
 from provisioner.report.html import page
-from provisioner.report.html.charts import chart
+from provisioner.report.html.charts import chart, remark
 from provisioner.report.html.element import data, element
 from provisioner.search import Plan
 from tests.report.examples import COMMAND, GRID, INPUTS, PLAN, figures
-from tests.report.made import HOSTILE, Elements, squeezed
+from tests.report.made import HOSTILE, Elements, evaluation, squeezed
 
 KINDS = figures()
 
@@ -147,3 +149,34 @@ def test_markup_is_made_only_of_elements() -> None:
     assert data({"a": "</script><!--\u2028"}) == '{"a":"\\u003c/script\\u003e\\u003c!--\\u2028"}'
     with pytest.raises(ValueError, match="JSON"):
         data(math.inf)
+
+
+def test_a_page_of_a_large_sweep_stays_small_and_says_what_it_leaves_out() -> None:
+    found = [evaluation((p, t), (45 / p, 0.5, 30 / t, 0.5)) for p in range(1, 91) for t in range(1, 61)]
+    shown = choice.of_grid(found, "t")
+    cells = [datum for datum in values(chart(shown[0])) if "cluster" in datum]
+    assert len(cells) == 45 * 30
+    written = page(answer.of_clusters(found, {}, {}, status="feasible"), shown, answer.to_csv(found), "provision")
+    assert len(written) < 3_000_000
+    text = squeezed(Elements(written).text)
+    assert "2 × 2 neighbouring clusters share a cell, which shows the best of them" in text
+    assert "1,500 of 5,400 clusters are drawn" in text
+    assert "500 of 5,400 rows; CSV has all" in text
+
+
+def test_a_long_boundary_is_few_lines() -> None:
+    found = [evaluation((p, t), (0.5 if p > 4 else 1.5, 0.5, 0.5, 0.5)) for p in range(1, 9) for t in range(1, 21)]
+    lines = [d for d in values(chart(HeatMaps.of(found, "t"))) if d.get("limit") == "TTFT P50 ≤ 2×"]
+    assert lines == [{"limit": "TTFT P50 ≤ 2×", "x": 4.5, "y": 0.5, "x2": 4.5, "y2": 20.5}]
+
+
+def test_lines_of_many_points_keep_their_ends() -> None:
+    x = np.arange(10_000.0)
+    line = Series(label="l", x=x, y=x**2, low=x, high=x)
+    axis = Axis(label="x")
+    figure = Lines(title="t", panels=(Panel(title="p", x=axis, y=axis, series=(line,)),))
+    points = [datum for datum in values(chart(figure)) if "line" in datum]
+    assert len(points) == 2400
+    assert (points[0]["x"], points[-1]["x"]) == (0, 9999)
+    assert remark(figure) == "2,400 of 10,000 points are drawn"
+    assert remark(KINDS["curve"]) is None

@@ -16,6 +16,8 @@ from provisioner.report.figures.wording import Limited, limit_name
 from provisioner.search import Evaluation, Objective, amount
 
 Segment = tuple[tuple[float, float], tuple[float, float]]
+Sides = tuple[float, float, float, float]
+"""Of a cell: left, right, lower and upper end."""
 NEAREST = 3
 """Misses that are marked where nothing passes."""
 
@@ -96,6 +98,34 @@ class HeatMaps:
         level = [((x[c], y[r + 1]), (x[c + 1], y[r + 1])) for r, c in np.argwhere(along)]
         return upright + level
 
+    def sharing(self, most: int) -> tuple[int, int]:
+        """How many neighbouring counts of prompt and of token machines share a cell if at most so many are drawn."""
+        across = down = 1
+        while -(-len(self.prompts) // across) * -(-len(self.tokens) // down) > most:
+            if len(self.prompts) / across >= len(self.tokens) / down:
+                across += 1
+            else:
+                down += 1
+        return across, down
+
+    def cells(self, most: int) -> list[tuple[int, int, Sides]]:
+        """At most so many cells, as drawn: the place (token, prompt) of the best cluster in each, and its sides."""
+        across, down = self.sharing(most)
+        x, y, known = edges(self.prompts), edges(self.tokens), self.is_known
+        worst = np.where(known, np.nanmax(np.where(known, self.ratios, 0.0), axis=0), np.inf)
+        found = []
+        for t in range(0, len(self.tokens), down):
+            for p in range(0, len(self.prompts), across):
+                here = (slice(t, t + down), slice(p, p + across))
+                if not known[here].any():
+                    continue
+                rank = np.lexsort((worst[here].ravel(), ~self.passes[here].ravel(), ~known[here].ravel()))
+                row, column = np.unravel_index(rank[0], known[here].shape)
+                end_t, end_p = min(t + down, len(self.tokens)), min(p + across, len(self.prompts))
+                sides = (float(x[p]), float(x[end_p]), float(y[t]), float(y[end_t]))
+                found.append((t + int(row), p + int(column), sides))
+        return found
+
     @property
     def any_passes(self) -> bool:
         """Whether what is marked is an optimum, and not a miss."""
@@ -118,7 +148,7 @@ def _marked(
         if best is None or not best.is_feasible:
             best = min(passing, key=lambda e: (amount(e.cluster, objective), -e.headroom))
         spent = f"{best.cluster.cost_usd_per_h:,.2f} USD/h, {best.cluster.power_kw:,.1f} kW"
-        counted = f"{len(passing)} of {len(found)} simulated clusters pass"
+        counted = f"{len(passing):,} of {len(found):,} simulated clusters pass"
         return (best.cluster,), f"★ least {objective} that passes: {best.cluster.label}, {spent}; {counted}"
     nearest = sorted(found, key=lambda e: (not e.is_stable, -e.headroom))[:NEAREST]
     words = ", ".join(f"{e.cluster.label} ({_shortfall(e)})" for e in nearest)

@@ -13,7 +13,7 @@ from typing import Any
 
 from provisioner.report.figures import Figure
 from provisioner.report.html import sections
-from provisioner.report.html.charts import chart
+from provisioner.report.html.charts import chart, remark
 from provisioner.report.html.element import Markup, data, element
 
 __all__ = ["page"]
@@ -44,7 +44,7 @@ def page(answer: Mapping[str, Any], figures: Sequence[Figure], rows: str, comman
             sections.objectives(answer),
             sections.limits(answer),
             sections.proof(answer),
-            *(sections.figure(name, figure) for name, figure in zip(specs, figures, strict=True)),
+            *(sections.figure(name, figure, remark(figure)) for name, figure in zip(specs, figures, strict=True)),
             *sections.catalog(answer),
             sections.alternatives(rows, answer),
             sections.warnings(answer),

@@ -149,9 +149,9 @@ def proof(answer: Answer) -> Markup | None:
     )
 
 
-def figure(name: str, shown: Figure) -> Markup:
+def figure(name: str, shown: Figure, remark: str | None) -> Markup:
     """Room for a chart; the script draws it, and reads out where the arrow keys go."""
-    note = getattr(shown, "note", "")
+    note = ". ".join(text for text in (getattr(shown, "note", ""), remark) if text)
     zoom = " The wheel zooms, dragging moves." if isinstance(shown, Front) else ""
     return element(
         "section",

@@ -16,6 +16,8 @@ from provisioner.report.plots.style import FAINT, INK, sheet
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+DENSE = 2000
+"""More dots are pixels, not shapes: a file of so many shapes is slow to open."""
 LEAST, MOST = -2, (2, 5)
 """Ends of the colour scale as powers of two; the upper one is where most cells are below it."""
 
@@ -65,7 +67,10 @@ def _panel(axes: Axes, figure: HeatMaps, index: int, most: int) -> Any:
         axes.add_collection(LineCollection(figure.boundary(index), color=colour, linewidth=width, capstyle="round"))
     tokens, prompts = np.nonzero(figure.passes)
     size = float(np.clip(400 / max(len(figure.prompts), len(figure.tokens)) ** 1.6, 0.2, 8))
-    axes.scatter(figure.prompts[prompts], figure.tokens[tokens], s=size, color=INK, linewidths=0)
+    is_dense = len(prompts) > DENSE
+    axes.scatter(
+        figure.prompts[prompts], figure.tokens[tokens], s=size, color=INK, linewidths=0, rasterized=is_dense
+    )  # fmt: skip
     _mark(axes, figure)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))

@@ -12,7 +12,7 @@ from typing import Any
 
 from provisioner.report.figures import Bars, Figure, Front, HeatMaps, Lines, Scatter, Stacks
 from provisioner.report.html.charts import bars, front, heatmaps, lines, scatter, stacks
-from provisioner.report.html.charts.common import FONT, INK, Spec
+from provisioner.report.html.charts.common import FONT, INK, MOST_CELLS, MOST_DOTS, MOST_POINTS, Spec
 from provisioner.report.plain import printable
 
 CHARTS: Mapping[type, Callable[[Any], Spec]] = {
@@ -23,6 +23,21 @@ CHARTS: Mapping[type, Callable[[Any], Spec]] = {
     Scatter: scatter.spec,
     Stacks: stacks.spec,
 }
+
+
+def remark(figure: Figure) -> str | None:
+    """What a chart leaves out of a figure, so that the page stays small; None for nothing."""
+    if isinstance(figure, HeatMaps) and (shared := figure.sharing(MOST_CELLS)) != (1, 1):
+        return f"{shared[0]} × {shared[1]} neighbouring clusters share a cell, which shows the best of them"
+    if isinstance(figure, Front) and len(figure.points) > MOST_DOTS:
+        return f"{MOST_DOTS:,} of {len(figure.points):,} clusters are drawn"
+    if isinstance(figure, Scatter):
+        most = max(sum(len(cloud.measured_s) for cloud in clouds) for _, clouds in figure.panels)
+        return f"every {-(-most // MOST_DOTS)}th run is drawn" if most > MOST_DOTS else None
+    if isinstance(figure, Lines):
+        most = max((sum(len(series.x) for series in panel.series) for panel in figure.panels), default=0)
+        return f"{MOST_POINTS:,} of {most:,} points are drawn" if most > MOST_POINTS else None
+    return None
 
 
 def chart(figure: Figure) -> Spec:

@@ -18,7 +18,10 @@ NEVER = 1e6
 MOST_TEXTS = 30
 """Texts at bars that do not hide each other; the tooltip has all."""
 MOST_DOTS = 1500
-"""Marks that a page still draws at once."""
+MOST_CELLS = 2500
+"""Marks of a chart that a page still draws at once."""
+MOST_POINTS = 2400
+"""Points of the lines of a panel."""
 ABOVE: Spec = {"orient": "top", "labelLimit": 320, "columns": 4}
 """A legend over the chart."""
 WIDE: Spec = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from provisioner.domain.trace import Ints
-from provisioner.report.figures.heatmaps import HeatMaps, edges
+from provisioner.report.figures.heatmaps import HeatMaps, Segment, edges
 from provisioner.report.figures.wording import limit_text
-from provisioner.report.html.charts.common import WIDE, Spec, number, said
+from provisioner.report.html.charts.common import MOST_CELLS, WIDE, Spec, number, said
 
 _SILENT: Spec = {"aria": False, "tooltip": None}
 """Marks that repeat what the cells say."""
@@ -24,7 +24,9 @@ def spec(figure: HeatMaps) -> Spec:
         "y": _counts("t", f"Token {figure.unit}s", figure.tokens),
     }
     passing = [
-        {"p": int(figure.prompts[p]), "t": int(figure.tokens[t])} for t, p in zip(*figure.passes.nonzero(), strict=True)
+        {"p": int(figure.prompts[p]), "t": int(figure.tokens[t])}
+        for t, p, _ in figure.cells(MOST_CELLS)
+        if figure.passes[t, p]
     ]
     dots: Spec = {"type": "point", "filled": True, "size": 7, "color": "#000", "opacity": 1, **_SILENT}
     return {
@@ -89,7 +91,7 @@ def _border(figure: HeatMaps, names: Sequence[str]) -> Spec:
     segments = [
         {"limit": name, "x": a[0], "y": a[1], "x2": b[0], "y2": b[1]}
         for index, name in enumerate([*names, WORST])
-        for a, b in figure.boundary(index if index < len(names) else None)
+        for a, b in _joined(figure.boundary(index if index < len(names) else None))
     ]
     return {
         "data": {"values": segments},
@@ -104,20 +106,35 @@ def _border(figure: HeatMaps, names: Sequence[str]) -> Spec:
     }
 
 
+def _joined(segments: Sequence[Segment]) -> list[Segment]:
+    """Segments that go on where another ends, in the same direction, as one."""
+
+    def place(segment: Segment) -> tuple[int, float, float]:
+        (x, y), (other, _) = segment
+        return (0, x, y) if x == other else (1, y, x)
+
+    found: list[Segment] = []
+    for segment in sorted(segments, key=place):
+        if found and found[-1][1] == segment[0] and place(found[-1])[:2] == place(segment)[:2]:
+            found[-1] = (found[-1][0], segment[1])
+        else:
+            found.append(segment)
+    return found
+
+
 def _cells(figure: HeatMaps, names: Sequence[str]) -> list[Spec]:
-    x, y = edges(figure.prompts).tolist(), edges(figure.tokens).tolist()
     found = []
-    for t, p in zip(*figure.is_known.nonzero(), strict=True):
+    for t, p, (left, right, low, high) in figure.cells(MOST_CELLS):
         ratios = figure.ratios[:, t, p].tolist()
         worst = max(ratio for ratio in ratios if not math.isnan(ratio))
         cluster = f"{figure.prompts[p]}P+{figure.tokens[t]}T"
         verdict = "passes" if figure.passes[t, p] else "misses"
         found.append(
             {
-                "x0": x[p],
-                "x1": x[p + 1],
-                "y0": y[t],
-                "y1": y[t + 1],
+                "x0": left,
+                "x1": right,
+                "y0": low,
+                "y1": high,
                 "cluster": cluster,
                 "verdict": verdict,
                 "worst": number(worst),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from provisioner.report.figures.lines import Lines, Panel, Series
-from provisioner.report.html.charts.common import ABOVE, COLOURS, FAINT, LIMIT, Spec, number, said, side
+from provisioner.report.html.charts.common import ABOVE, COLOURS, FAINT, LIMIT, MOST_POINTS, Spec, number, said, side
 
 HOVERED = 120
 """Points of a line that can be hovered over, at most."""
@@ -26,7 +30,8 @@ def _shared(figure: Lines) -> str:
 
 
 def _panel(panel: Panel, width: int) -> Spec:
-    rows = [row for series in panel.series for row in _rows(series, panel)]
+    most = max(2, MOST_POINTS // max(len(panel.series), 1))
+    rows = [row for series in panel.series for row in _rows(_thinned(series, most), panel)]
     x, y = side("x", panel.x), side("y", panel.y)
     if panel.is_step:
         y["scale"]["zero"] = True
@@ -83,6 +88,15 @@ def _limit(limit: float) -> Spec:
         "mark": {"type": "rule", "color": LIMIT, "strokeDash": [5, 3], "strokeWidth": 1.5, "aria": False},
         "encoding": {"y": {"field": "limit", "type": "quantitative"}},
     }
+
+
+def _thinned(series: Series, most: int) -> Series:
+    """At most so many of its points, the first and the last among them."""
+    if len(series.x) <= most:
+        return series
+    kept = np.unique(np.linspace(0, len(series.x) - 1, most).round().astype(int))
+    low, high = (None if each is None else each[kept] for each in (series.low, series.high))
+    return replace(series, x=series.x[kept], y=series.y[kept], low=low, high=high)
 
 
 def _rows(series: Series, panel: Panel) -> list[Spec]:
