@@ -45,13 +45,14 @@ class Cluster(Value):
 
     @property
     def cost_usd_per_h(self) -> float:
-        """Cost of the whole cluster."""
-        return sum(n * machine.cost_usd_per_h for n, machine in zip(self.counts, self.design.machines, strict=True))
+        """Cost of the whole cluster, rounded so that equal sums are equal."""
+        total = sum(n * machine.cost_usd_per_h for n, machine in zip(self.counts, self.design.machines, strict=True))
+        return round(total, 9)
 
     @property
     def power_kw(self) -> float:
-        """Provisioned power of the whole cluster."""
-        return sum(n * machine.power_kw for n, machine in zip(self.counts, self.design.machines, strict=True))
+        """Provisioned power of the whole cluster, rounded in the same way."""
+        return round(sum(n * machine.power_kw for n, machine in zip(self.counts, self.design.machines, strict=True)), 9)
 
     @property
     def label(self) -> str:

@@ -9,14 +9,14 @@ from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report.answer import miss
-from provisioner.report.plain import plain
 from provisioner.report.table import short
+from provisioner.report.title import titled
 from provisioner.search import Evaluation
 
 
 def table(before: Evaluation, after: Evaluation, title: str) -> RenderableType:
     """Each objective before and after, with its limit."""
-    shown = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     shown.add_column("Objective", no_wrap=True)
     for heading in ("Limit", "Before", "After", "Change"):
         shown.add_column(heading, justify="right", no_wrap=True)
@@ -28,7 +28,7 @@ def table(before: Evaluation, after: Evaluation, title: str) -> RenderableType:
         earlier = before.utilization.get(name, 0.0)
         shown.add_row(f"busy {name}" if name != "mixed_pool" else "on loan", "", f"{earlier:.0%}", f"{share:.0%}")
     verdict = "every objective is met" if after.is_feasible else miss(after)
-    return Group(shown, Text(f"After: {verdict}."))
+    return Group(titled(title, shown), Text(f"After: {verdict}."))
 
 
 def _cell(result: SloResult) -> Text:

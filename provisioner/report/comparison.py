@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from provisioner.report.plain import plain, printable
+from provisioner.report.title import titled
 from provisioner.search import Evaluation
 
 COLUMNS = ("throughput_rps", "cost_usd_per_h", "power_kw", "machines")
@@ -69,7 +70,7 @@ def table(compared: Sequence[Row], title: str, baseline: str) -> RenderableType:
     """The comparison as people look at it."""
     if not compared:
         return Text(f"{printable(title)}: no cluster of any design passes.")
-    shown = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     shown.add_column("Design", no_wrap=True)
     shown.add_column("Cluster", no_wrap=True)
     for heading in ("RPS", "USD/h", "kW", "n"):
@@ -84,7 +85,7 @@ def table(compared: Sequence[Row], title: str, baseline: str) -> RenderableType:
         shown.add_row(plain(evaluation.cluster.design.short), evaluation.cluster.label, *cells, verdict)
     shown.caption = f"x relative to {plain(baseline)}, * best that passes, ! misses it"
     shown.caption_justify = "left"
-    return shown
+    return titled(title, shown)
 
 
 def _cell(amount: float, ratio: float | None, *, is_best: bool) -> Text:

@@ -13,13 +13,14 @@ from provisioner.fleet.day import DayPlan
 from provisioner.report.answer import SCHEMA_VERSION
 from provisioner.report.fleet import empty
 from provisioner.report.plain import plain, printable
+from provisioner.report.title import titled
 
 
 def table(plan: DayPlan, title: str) -> RenderableType:
     """Hours that are alike together: each service's cluster, what is held, and what that saves."""
     if not plan.is_feasible:
         return Text(f"{printable(title)}: no plan is within the limits in every hour.")
-    shown = empty(title, ("Hours", "Service", "Cluster"), ("held", "starts"))
+    shown = empty(("Hours", "Service", "Cluster"), ("held", "starts"))
     for hours in _alike(plan):
         first, last = hours[0], hours[-1]
         held = str(sum(each.held for each in plan.holdings[first].values()))
@@ -27,7 +28,7 @@ def table(plan: DayPlan, title: str) -> RenderableType:
             when = (f"{first}-{last}" if last > first else str(first)) if place == 0 else ""
             numbers = (held, str(plan.starts[first])) if place == 0 else ("", "")
             shown.add_row(when, plain(service), plain(option.label), *numbers)
-    return Group(shown, Text("\n".join(_summary(plan))))
+    return Group(titled(title, shown), Text("\n".join(_summary(plan))))
 
 
 def _alike(plan: DayPlan) -> list[list[int]]:

@@ -14,6 +14,7 @@ from provisioner.fleet import FleetPlan, LimitUse, Pick, Totals
 from provisioner.report.answer import SCHEMA_VERSION, judged
 from provisioner.report.figures.wording import GOAL_UNITS
 from provisioner.report.plain import plain, printable
+from provisioner.report.title import titled
 from provisioner.search import Certificate
 
 
@@ -28,8 +29,8 @@ def table(plan: FleetPlan, goal: str, title: str, certificates: Sequence[Certifi
     return Group(*(part for part in parts if part is not None))
 
 
-def _services(plan: FleetPlan, title: str) -> Table:
-    table = empty(title, ("Service", "Cluster"), ("n", "USD/h", "kW", "RPS", "Served"))
+def _services(plan: FleetPlan, title: str) -> RenderableType:
+    table = empty(("Service", "Cluster"), ("n", "USD/h", "kW", "RPS", "Served"))
     for pick in plan.picks:
         option = pick.option
         table.add_row(
@@ -48,13 +49,13 @@ def _services(plan: FleetPlan, title: str) -> Table:
     machines = ", ".join(f"{count} {printable(name)}" for name, count in totals.machines_of.items() if count)
     sunk = f"; {totals.sunk_usd_per_h:,.2f} USD/h are sunk in machines owned" if totals.sunk_usd_per_h else ""
     table.caption, table.caption_justify = f"{machines}{sunk}", "left"
-    return table
+    return titled(title, table)
 
 
 def _limits(plan: FleetPlan, goal: str) -> Table | None:
     if not plan.limits:
         return None
-    table = empty("", ("Limit",), ("used", "of", "one more buys", "the next step"))
+    table = empty(("Limit",), ("used", "of", "one more buys", "the next step"))
     for use in plan.limits:
         step = "-" if use.enough is None else f"{use.enough.to:,.6g}: {use.enough.gain:,.4g}"
         table.add_row(
@@ -72,7 +73,7 @@ def _limits(plan: FleetPlan, goal: str) -> Table | None:
 def _conflict(uses: Sequence[LimitUse]) -> Table | None:
     if not uses:
         return None
-    table = empty("", ("Limit",), ("is", "enough, others kept"))
+    table = empty(("Limit",), ("is", "enough, others kept"))
     for use in uses:
         enough = "none" if use.enough is None else f"{use.enough.to:,.6g}"
         table.add_row(f"{plain(use.name)} ({use.unit})", f"{use.limit:,.6g}", enough)
@@ -100,9 +101,9 @@ def _certificate(plan: FleetPlan) -> str:
     }[plan.status]
 
 
-def empty(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+def empty(names: Sequence[str], numbers: Sequence[str]) -> Table:
     """A table without rows: columns of names, then of numbers."""
-    table = Table(title=plain(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for name in names:
         table.add_column(name, overflow="fold")
     for number in numbers:

@@ -9,14 +9,15 @@ from rich.text import Text
 
 from provisioner.report.characters import GridMap
 from provisioner.report.plain import printable
-from provisioner.search import Evaluation, amount
+from provisioner.search import Evaluation
+from provisioner.search.goal import rank
 
 
 def table(found: Sequence[Evaluation], title: str) -> RenderableType:
     """Prompt machines across, token machines down; the cheapest that passes is marked `*`."""
     cells = {(e.cluster.prompt_machines, e.cluster.token_machines): e for e in found}
     passing = [e for e in found if e.is_feasible]
-    best = min(passing, key=lambda e: (amount(e.cluster, "cost"), -e.headroom), default=None)
+    best = min(passing, key=lambda e: (rank(e.cluster, "cost"), -e.headroom), default=None)
     last = (
         f"none of {len(found)} passes"
         if best is None

@@ -12,6 +12,7 @@ from rich.table import Table
 from provisioner.perf import Compared, PerformanceModel, Points, Validation
 from provisioner.perf.points import label
 from provisioner.report.plain import plain
+from provisioner.report.title import titled
 
 
 def knot_rows(model: PerformanceModel) -> list[dict[str, Any]]:
@@ -29,21 +30,18 @@ def knot_rows(model: PerformanceModel) -> list[dict[str, Any]]:
 
 def of_knots(model: PerformanceModel) -> RenderableType:
     """Knots, and where they come from if not from a machine."""
-    table = Table(
-        title=plain(
-            f"{model.model} on {model.machine}, TP {model.tensor_parallel}: "
-            f"gamma {model.gamma_s_per_token:.4g} s/token, mixed x {model.mixed_factor:g}"
-            + ("" if model.origin == "measured" else f"; {model.origin}, not measured")
-        ),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
+    title = (
+        f"{model.model} on {model.machine}, TP {model.tensor_parallel}: "
+        f"gamma {model.gamma_s_per_token:.4g} s/token, mixed x {model.mixed_factor:g}"
+        + ("" if model.origin == "measured" else f"; {model.origin}, not measured")
     )
+    table = Table(box=box.SIMPLE_HEAD)
     table.add_column("Phase")
     table.add_column("Tokens or batch", justify="right")
     table.add_column("ms", justify="right")
     for row in knot_rows(model):
         table.add_row(row["phase"], f"{row['at']:g}", f"{row['seconds'] * 1e3:.3f}")
-    return table
+    return titled(title, table)
 
 
 def finite(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from provisioner.metrics import SloResult
 from provisioner.report import resilience
 from provisioner.report.answer import miss
 from provisioner.report.plain import plain, printable
+from provisioner.report.title import titled
 from provisioner.search import Certificate, Evaluation, Front, Plan
 
 _TITLES = {"ttft": "TTFT", "tbt": "TBT", "e2e": "E2E", "goodput": "Goodput"}
@@ -26,7 +27,8 @@ def of_plan(plan: Plan, title: str) -> RenderableType:
     heading = title if plan.is_feasible else f"{title}: none passes; the nearest miss"
     lines = [*resilience.lines(plan.best), _proof(plan.certificate)]
     if plan.equally_good:
-        lines.append(f"{plan.equally_good} more do as well, with less headroom.")
+        does = "does" if plan.equally_good == 1 else "do"
+        lines.append(f"{plan.equally_good} more {does} as well, with less headroom.")
     if plan.confirmed is not None:
         lines.append(f"On {plan.confirmed[1]} fresh seeds, one at a time, it passes {plan.confirmed[0]} times.")
     if plan.reason:
@@ -35,16 +37,17 @@ def of_plan(plan: Plan, title: str) -> RenderableType:
 
 
 def _proof(certificate: Certificate) -> str:
+    simulated = "cluster simulated" if certificate.simulated == 1 else "clusters simulated"
     counts = [
         f"{count:,} {what}"
         for count, what in (
-            (certificate.simulated, "clusters simulated"),
+            (certificate.simulated, simulated),
             (certificate.excluded_by_bound, "excluded by bounds"),
             (certificate.excluded_by_dominance, "dominated"),
             (certificate.uncertain, "uncertain"),
             (certificate.unconfirmed, "not confirmed on fresh seeds"),
         )
-        if count or what == "clusters simulated"
+        if count or what == simulated
     ]
     return f"{', '.join(counts)}, in {certificate.elapsed_s:.1f} s: {certificate.text}."
 
@@ -56,9 +59,9 @@ def of_evaluation(evaluation: Evaluation, title: str) -> RenderableType:
     return Group(of_evaluations([evaluation], title), objectives(evaluation), Text("\n".join(lines)))
 
 
-def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
+def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> RenderableType:
     """Clusters, one a row."""
-    table = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for column in ("Design", "Cluster"):
         table.add_column(column, no_wrap=True)
     for column in ("n", "USD/h", "kW", "RPS", "Busy"):
@@ -77,7 +80,7 @@ def of_evaluations(evaluations: Sequence[Evaluation], title: str) -> Table:
             busy,
             f"{evaluation.binding.limit.name} {room(evaluation)}",
         )
-    return table
+    return titled(title, table)
 
 
 def room(evaluation: Evaluation) -> str:
@@ -95,9 +98,9 @@ def of_front(front: Front, title: str) -> RenderableType:
     return Group(of_evaluations(front.clusters, title), proof)
 
 
-def of_curve(found: Sequence[Evaluation], title: str) -> Table:
+def of_curve(found: Sequence[Evaluation], title: str) -> RenderableType:
     """Achieved values, one cluster and rate a row; those beyond their limits marked."""
-    table = Table(title=plain(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for column in ("Design", "Cluster"):
         table.add_column(column, no_wrap=True)
     table.add_column("RPS", justify="right", no_wrap=True)
@@ -114,7 +117,7 @@ def of_curve(found: Sequence[Evaluation], title: str) -> Table:
     table.add_row("limit", "", "", *limits, style="dim")
     table.caption = "! beyond its limit"
     table.caption_justify = "left"
-    return table
+    return titled(title, table)
 
 
 def short(value: float) -> str:

@@ -27,13 +27,13 @@ def amount(cluster: Cluster, objective: Objective) -> float:
 
 
 def amounts(cluster: Cluster) -> tuple[float, ...]:
-    """What a cluster takes of everything, rounded so that equal sums are equal."""
-    return tuple(round(amount(cluster, objective), 9) for objective in OBJECTIVES)
+    """What a cluster takes of everything."""
+    return tuple(amount(cluster, objective) for objective in OBJECTIVES)
 
 
 def rank(cluster: Cluster, objective: Objective) -> tuple[float, ...]:
     """Sorting key: the objective first, then cost, power and machines."""
-    return (round(amount(cluster, objective), 9), *amounts(cluster))
+    return (amount(cluster, objective), *amounts(cluster))
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,3 +203,22 @@ def test_csv_is_no_formula(provision: Provision, folder: Path) -> None:
     (folder / "designs" / "evil.yaml").write_text("name: '=1+1'\nshort: evil\nprompt: dgx-h100\ntoken: dgx-h100\n")
     provision("simulate", "--design", "evil", "--cluster", "7,2", *TINY, "--csv", "x.csv")
     assert (folder / "x.csv").read_text().splitlines()[1].startswith("'=1+1,")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("optimize", "--design", "HH", "--minimize", "cost"), ("simulate", "--design", "HH", "--cluster", "3,3")],
+)
+def test_a_path_in_a_title_is_not_broken_at_the_width_of_the_table(
+    provision: Provision, folder: Path, command: Sequence[str]
+) -> None:
+    (folder / "traces-of-the-week").mkdir()
+    trace = "traces-of-the-week/all_requests_of_the_day.csv"
+    (folder / trace).write_text("arrival_s,prompt_tokens,output_tokens\n0,100,5\n1,100,5\n")
+    assert trace in provision(*command, "--workload", trace).out
+
+
+def test_one_cluster_is_told_as_one(provision: Provision, folder: Path) -> None:
+    (folder / "two.csv").write_text("arrival_s,prompt_tokens,output_tokens\n0,100,5\n1,100,5\n")
+    run = provision("--design", "HH", "--minimize", "cost", "--workload", "two.csv")
+    assert "1 cluster simulated, in" in run.out

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import math
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from provisioner.domain.design import Design
 from provisioner.perf import PerformanceModel, Points
 from provisioner.report import comparison
 from provisioner.report.figures import (
@@ -24,10 +27,11 @@ from provisioner.report.figures import (
     profile,
     scatter,
 )
+from provisioner.report.grid import table as grid_table
 from provisioner.search import Certificate, Plan
 from provisioner.search import Front as Found
 from provisioner.traces.distribution import Distribution
-from tests.report.made import LIMITS, MIXED, SPLIT, evaluation
+from tests.report.made import LIMITS, MIXED, SPLIT, evaluation, machine
 
 GRID = {
     # ratios of the four limits, by (prompt, token) machines
@@ -70,20 +74,31 @@ def test_the_boundary_lies_between_cells_that_meet_a_limit_and_cells_that_miss_i
     assert maps.boundary(None) == [((3.5, 0.0), (3.5, 2.0))]
 
 
-def test_the_optimum_is_the_cheapest_that_passes_and_of_equals_the_one_with_most_headroom() -> None:
+def test_the_optimum_is_the_cheapest_that_passes_and_of_equals_the_one_of_least_power_as_in_a_search() -> None:
     found = [
-        evaluation((4, 1), (0.9, 0.9, 0.9, 0.9)),  # 180 USD/h
-        evaluation((3, 3), (0.9, 0.9, 0.9, 0.9)),  # 180 USD/h
+        evaluation((4, 1), (0.9, 0.9, 0.9, 0.9)),  # 180 USD/h, 46 kW
+        evaluation((3, 3), (0.5, 0.5, 0.5, 0.5)),  # 180 USD/h, 48 kW
         evaluation((3, 4), (0.1, 0.1, 0.1, 0.1)),
     ]
-    assert HeatMaps.of(found[:1] + found[2:], "t").marked == (found[0].cluster,)
-    better = evaluation((3, 3), (0.5, 0.5, 0.5, 0.5))
-    maps = HeatMaps.of([found[0], better, found[2]], "t")
-    assert maps.marked == (better.cluster,)
+    maps = HeatMaps.of(found, "t")
+    assert maps.marked == (found[0].cluster,)
     assert maps.any_passes
-    assert "3P+3T, 180.00 USD/h, 48.0 kW; 3 of 3" in maps.note
+    assert "4P+1T, 180.00 USD/h, 46.0 kW; 3 of 3" in maps.note
     assert HeatMaps.of(found, "t", "machines").marked == (found[0].cluster,)
     assert HeatMaps.of(found, "t", "cost", found[2]).marked == (found[2].cluster,)
+
+
+def test_of_equal_amounts_also_if_sums_differ_in_their_last_digit_the_most_headroom_wins() -> None:
+    """1 and 5 machines at 38.08 add up to less than 2 and 4 do, by one unit in the last place."""
+    alike = Design(name="Alike", short="A", prompt=machine("one", 38.08, 11.0), token=machine("one", 38.08, 11.0))
+    worse = evaluation((1, 5), (0.9,) * 4, design=alike)
+    better = evaluation((2, 4), (0.5,) * 4, design=alike)
+    assert 38.08 + 5 * 38.08 != 2 * 38.08 + 4 * 38.08
+    assert worse.cluster.cost_usd_per_h == better.cluster.cost_usd_per_h
+    assert HeatMaps.of([worse, better], "t").marked == (better.cluster,)
+    text = io.StringIO()
+    Console(file=text, width=80).print(grid_table([worse, better], "t"))
+    assert "2 of 2 pass; the cheapest: 2P+4T" in text.getvalue()
 
 
 def test_where_nothing_passes_the_nearest_misses_are_marked_and_the_figure_says_so() -> None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from provisioner.domain.cluster import Cluster
 from provisioner.domain.trace import Floats, Ints
 from provisioner.report.figures.wording import Limited, limit_name
-from provisioner.search import Evaluation, Objective, amount
+from provisioner.search import Evaluation, Objective
+from provisioner.search.goal import rank
 
 Segment = tuple[tuple[float, float], tuple[float, float]]
 Sides = tuple[float, float, float, float]
@@ -146,7 +147,7 @@ def _marked(
     passing = [e for e in found if e.is_feasible]
     if passing:
         if best is None or not best.is_feasible:
-            best = min(passing, key=lambda e: (amount(e.cluster, objective), -e.headroom))
+            best = min(passing, key=lambda e: (rank(e.cluster, objective), -e.headroom))
         spent = f"{best.cluster.cost_usd_per_h:,.2f} USD/h, {best.cluster.power_kw:,.1f} kW"
         counted = f"{len(passing):,} of {len(found):,} simulated clusters pass"
         return (best.cluster,), f"★ least {objective} that passes: {best.cluster.label}, {spent}; {counted}"
