@@ -239,14 +239,13 @@ def _highest(climbs: Sequence[Climb]) -> int | None:
 
 def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, started: float, workers: Workers) -> Plan:
     tried = tuple(climb.tried[step] for climb in climbs for step in sorted(climb.tried))
-    certificate = Certificate(
-        simulated=len(tried),
+    certificate = Certificate.of(
+        tried,
+        judges,
+        started,
+        f"every cluster that {budget} cannot enlarge fails {STEP - 1:.1%} above the rate, "
+        "or a sound bound excludes it there",
         excluded_by_bound=sum(len(climb.excluded) for climb in climbs),
-        elapsed_s=time.perf_counter() - started,
-        text=(
-            f"every cluster that {budget} cannot enlarge fails {STEP - 1:.1%} above the rate, "
-            "or a sound bound excludes it there"
-        ),
         uncertain=sum(evaluation.is_uncertain for evaluation in tried),
     )
     best = _highest(climbs)

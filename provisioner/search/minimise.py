@@ -44,11 +44,12 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                     unconfirmed += 1
                     continue
                 cheaper = [e for e in tried if rank(e.cluster, objective) < rank(winner.cluster, objective)]
-                certificate = Certificate(
-                    simulated=len(tried),
+                certificate = Certificate.of(
+                    tried,
+                    judges,
+                    started,
+                    f"every cluster with less {objective} was simulated or excluded by a sound bound",
                     excluded_by_bound=candidate.excluded_before,
-                    elapsed_s=time.perf_counter() - started,
-                    text=f"every cluster with less {objective} was simulated or excluded by a sound bound",
                     uncertain=sum(evaluation.is_uncertain for evaluation in cheaper),
                     unconfirmed=unconfirmed,
                 )
@@ -65,11 +66,12 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
         status="infeasible",
         best=closest,
         evaluations=tuple(tried),
-        certificate=Certificate(
-            simulated=len(tried),
+        certificate=Certificate.of(
+            tried,
+            judges,
+            started,
+            f"every cluster of at most {max_machines} machines was simulated or excluded by a sound bound",
             excluded_by_bound=ranking.excluded,
-            elapsed_s=time.perf_counter() - started,
-            text=f"every cluster of at most {max_machines} machines was simulated or excluded by a sound bound",
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
             unconfirmed=unconfirmed,
         ),

@@ -82,11 +82,12 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
     return Front(
         clusters=_front(zip(best, taken, strict=True)),
         evaluations=tried,
-        certificate=Certificate(
-            simulated=len(tried),
+        certificate=Certificate.of(
+            tried,
+            judges,
+            started,
+            f"the highest rate of every cluster within {budget} was found to half a percent",
             excluded_by_bound=sum(len(climb.excluded) for climb in climbs),
-            elapsed_s=time.perf_counter() - started,
-            text=f"the highest rate of every cluster within {budget} was found to half a percent",
         ),
         reason=None if best else why_none(judges, nearest(judges, tried, workers), f"raise the budget ({budget})"),
     )

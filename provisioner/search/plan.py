@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from provisioner.search.evaluate import Judge
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.notebook import Tabular
 from provisioner.search.rows import row
@@ -22,12 +25,42 @@ class Certificate:
     """Clusters that cannot keep up, whatever their schedulers do."""
     elapsed_s: float
     text: str
+    replications: int = 0
+    """Replications simulated of these clusters."""
+    replications_spared: int = 0
+    """Those that were not, since the verdict was certain."""
+    ended_early: int = 0
+    """Simulations that ended as soon as the verdict was certain."""
     excluded_by_dominance: int = 0
     """Clusters that would take more than one that passes."""
     uncertain: int = 0
     """Better clusters of which neither passing nor missing is certain."""
     unconfirmed: int = 0
     """Better clusters that passed, but not on enough of the fresh seeds."""
+
+    @classmethod
+    def of(
+        cls,
+        tried: Sequence[Evaluation],
+        judges: Sequence[Judge],
+        started: float,
+        text: str,
+        *,
+        excluded_by_bound: int,
+        **counts: int,
+    ) -> Certificate:
+        """The certificate of a search that tried these clusters, and started at that time of `perf_counter`."""
+        planned = max((judge.precision.least for judge in judges), default=0)
+        return cls(
+            simulated=len(tried),
+            replications=sum(each.replications for each in tried),
+            replications_spared=sum(max(0, planned - each.replications) for each in tried),
+            ended_early=sum(not each.is_whole for each in tried),
+            elapsed_s=time.perf_counter() - started,
+            text=text,
+            excluded_by_bound=excluded_by_bound,
+            **counts,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

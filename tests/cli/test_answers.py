@@ -35,7 +35,15 @@ INPUTS = {
     "version": str,
 }
 SLO = {"metric": str, "percentile": NUMBER, "limit": NUMBER, "unit": str, "value": NUMBER, "ci95": list, "met": bool}
-SEARCH = {"simulated": int, "excluded_by_bound": int, "elapsed_s": NUMBER, "certificate": str}
+SEARCH = {
+    "simulated": int,
+    "excluded_by_bound": int,
+    "replications": int,
+    "replications_spared": int,
+    "ended_early": int,
+    "elapsed_s": NUMBER,
+    "certificate": str,
+}
 
 
 def assert_form(found: dict[str, Any], form: dict[str, Any]) -> None:

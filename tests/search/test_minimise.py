@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioner.search import Plan
+from provisioner.domain.cluster import Cluster
+from provisioner.search import Judge, Plan, Workers, minimise
+from provisioner.search.confirm import FIRST_FRESH_SEED
+from provisioner.search.evaluate import impossible_limits
 from provisioner.search.goal import amount, rank
-from provisioner.search.minimise import impossible_limits
-from tests.search.questions import Question, examples, questions
+from provisioner.sim import Simulation, Stop
+from tests.search.questions import Question, examples, questions, shipped
 
 
 def spent(plan: Plan, question: Question) -> float:
@@ -43,6 +46,27 @@ def test_every_cheaper_cluster_is_accounted_for(question: Question) -> None:
     assert plan.certificate.excluded_by_bound <= excluded
     if not plan.is_feasible:
         assert plan.certificate.simulated + plan.certificate.excluded_by_bound == len(question.clusters)
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+def test_the_certificate_says_what_was_spared(monkeypatch: pytest.MonkeyPatch, *, in_full: bool) -> None:
+    (judge,) = shipped("HH", rate_rps=10.0, span_s=20.0, replications=3)
+    judge = Judge(judge.design, judge.scenario, replace(judge.precision, in_full=in_full))
+    ended: list[bool] = []
+    simulate = Judge.simulate
+
+    def noted(self: Judge, cluster: Cluster, replication: int = 0, stop: Stop | None = None) -> Simulation:
+        found = simulate(self, cluster, replication, stop)
+        if replication < FIRST_FRESH_SEED:
+            ended.append(not found.is_whole)
+        return found
+
+    monkeypatch.setattr(Judge, "simulate", noted)
+    proof = minimise([judge], "cost", max_machines=12, workers=Workers()).certificate
+    assert (proof.replications, proof.ended_early) == (len(ended), sum(ended))
+    assert proof.replications + proof.replications_spared == 3 * proof.simulated
+    assert proof.replications_spared > 0
+    assert (proof.ended_early > 0) is not in_full
 
 
 @given(questions(replications=(3,)))
