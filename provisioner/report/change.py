@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report.answer import miss
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.table import short
 from provisioner.report.title import titled
 from provisioner.search import Evaluation

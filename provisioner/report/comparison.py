@@ -8,9 +8,9 @@ from typing import Any
 
 from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.plain import plain, printable
 from provisioner.report.title import titled
 from provisioner.search import Evaluation

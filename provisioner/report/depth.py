@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from provisioner.depth import Depth, PoolDepth
+from provisioner.report.narrow import FittingTable as Table
 
 _BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 

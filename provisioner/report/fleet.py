@@ -7,12 +7,12 @@ from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from provisioner.fleet import FleetPlan, LimitUse, Pick, Totals
 from provisioner.report.answer import SCHEMA_VERSION, judged
 from provisioner.report.figures.wording import GOAL_UNITS
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.plain import plain, printable
 from provisioner.report.title import titled
 from provisioner.search import Certificate

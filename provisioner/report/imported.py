@@ -12,12 +12,12 @@ from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from provisioner.perf import Points
 from provisioner.perf.points import label
 from provisioner.perf.results import Account, Imported
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.plain import plain, printable
 
 _FILE = re.compile(r":\d+$")

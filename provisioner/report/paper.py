@@ -10,10 +10,10 @@ from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from provisioner.report.answer import SCHEMA_VERSION, row
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.search import OBJECTIVES, UNITS
 from provisioner.search.paper import (
     DESIGNS,

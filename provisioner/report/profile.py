@@ -7,10 +7,10 @@ from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from provisioner.perf import Compared, PerformanceModel, Points, Validation
 from provisioner.perf.points import label
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.plain import plain
 from provisioner.report.title import titled
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from provisioner.metrics import SloResult
 from provisioner.report import resilience
 from provisioner.report.answer import miss
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.plain import plain, printable
 from provisioner.report.title import titled
 from provisioner.search import Certificate, Evaluation, Front, Plan

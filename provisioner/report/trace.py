@@ -6,9 +6,9 @@ from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from provisioner.report.narrow import FittingTable as Table
 from provisioner.report.plain import plain, printable
 from provisioner.traces import Description
 from provisioner.traces.burstiness import Burstiness
