@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -34,14 +35,20 @@ def check(outputs: Outputs, **others: Path | None) -> None:
         if path is not None and path != STDOUT:
             check_writable(path, option)
             if taken.setdefault(path.resolve(), option) != option:
-                raise InputError(
-                    Fault(
-                        problem=f"is the file of {taken[path.resolve()]} already",
-                        field=option,
-                        value=str(path),
-                        allowed="another file",
-                    )
-                )
+                raise _taken(f"is the file of {taken[path.resolve()]} already", option, path)
+            if _times_named(path) > 1:
+                raise _taken("is named elsewhere in the command", option, path)
+
+
+def _taken(problem: str, option: str, path: Path) -> InputError:
+    return InputError(Fault(problem=problem, field=option, value=str(path), allowed="another file"))
+
+
+def _times_named(path: Path) -> int:
+    """How many arguments name a file: one is the output itself, another what is read, or an output elsewhere."""
+    target = os.path.realpath(path)
+    words = [word.partition("=")[2] if word.startswith("--") else word for word in TYPED.get()]
+    return sum(target in map(os.path.realpath, (word, word.rpartition(":")[0])) for word in words)
 
 
 def _check_drawable(path: Path | None, extra: str, suffixes: Sequence[str], package: str) -> None:

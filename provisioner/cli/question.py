@@ -128,8 +128,8 @@ def resolve(question: Question, design_names: Sequence[str]) -> Setting:
     if catalog is None:
         raise InputError(faults.found)
     preset = catalog.preset(question.preset) if question.preset else None
-    slo_name = question.slo or (preset and preset.slo) or "splitwise"
-    profile_name = question.profile or (preset and preset.profile) or "splitwise"
+    slo_name = (preset and preset.slo) or "splitwise" if question.slo is None else question.slo
+    profile_name = (preset and preset.profile) or "splitwise" if question.profile is None else question.profile
     model = faults.of(catalog.model, question.model)
     slo = faults.of(catalog.slo, slo_name)
     profiles = faults.of(read_profile_set, catalog, profile_name)

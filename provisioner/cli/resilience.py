@@ -84,6 +84,8 @@ def _survive(failing: Failing, setting: Setting, faults: Faults) -> Survive | No
         else:
             terms.append((name, int(count)))
             _check_name(name, setting.designs, faults)
+    if len(dict(terms)) < len(terms):
+        faults.add("names the same machines twice", field="--survive", value=failing.survive, allowed="each once")
     if sum(count for _, count in terms) > MOST_LOST:
         faults.add("too many to try", field="--survive", value=failing.survive, allowed=f"{MOST_LOST} in all")
     span_s = setting.scenario.span_s

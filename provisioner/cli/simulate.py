@@ -30,7 +30,9 @@ def simulate(
     trace_events: Annotated[
         Path | None, typer.Option(help="Write a timeline of every machine, for Perfetto.", metavar="FILE.json")
     ] = None,
-    trace_window: Annotated[str, typer.Option(help="Seconds of it that are written.", metavar="FROM:TO")] = "0:10",
+    trace_window: Annotated[
+        str | None, typer.Option(help="Seconds of it that are written.", metavar="FROM:TO", show_default="0:10")
+    ] = None,
     in_depth: Annotated[
         bool, typer.Option("--depth", help="Show utilisation, batch sizes, memory and queues.")
     ] = False,
@@ -44,7 +46,11 @@ def simulate(
 
     manifests.check(emit)
     output.check(outputs, requests=requests, trace_events=trace_events)
-    window = _window(trace_window)
+    if trace_window is not None and trace_events is None:
+        raise InputError(
+            Fault(problem="does nothing without --trace-events", field="--trace-window", value=trace_window)
+        )
+    window = _window("0:10" if trace_window is None else trace_window)
     from rich.console import Group
 
     from provisioner.cli.console import note

@@ -81,8 +81,8 @@ def whatif(
         question,
         set=None,
         workload=before_workload or question.workload,
-        model=before_model or question.model,
-        target_rps=before_rps or question.target_rps,
+        model=question.model if before_model is None else before_model,
+        target_rps=question.target_rps if before_rps is None else before_rps,
     )
     before = resolve(earlier, [design])
     with progress("simulating", quiet=question.quiet, total=2) as advance:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import IO
 
 from provisioner.errors import Fault, InputError
 
@@ -19,9 +20,11 @@ def check_writable(path: Path, field: str) -> None:
     InputError
         If the folder does not exist or cannot be written to, or the path is a folder.
     """
-    folder = path.parent
+    folder = _target(path).parent
     if path.is_dir():
         problem = "is a folder"
+    elif _is_stream(path) and os.access(path, os.W_OK):
+        return
     elif not folder.is_dir():
         problem = f"folder {folder} does not exist"
     elif not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
@@ -34,25 +37,46 @@ def check_writable(path: Path, field: str) -> None:
 def write(path: Path, content: str | bytes | Iterable[str], field: str) -> None:
     """Write a file, text as UTF-8, by way of a temporary one beside it, so that no half of it is ever seen.
 
-    Pieces of text are written one after the other.
+    Pieces of text are written one after the other. A link stays one: what it points to is written. A device or a pipe
+    gets the content itself.
 
     Raises
     ------
     InputError
         If the disk is full or the folder cannot be written to.
     """
+    pieces = [content] if isinstance(content, str | bytes) else content
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        if _is_stream(path):
+            with path.open("wb") as stream:
+                _fill(stream, pieces)
+            return
+        target = _target(path)
+        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
             temporary = Path(file.name)
-            for piece in [content] if isinstance(content, str | bytes) else content:
-                file.write(piece.encode() if isinstance(piece, str) else piece)
+            _fill(file, pieces)
         temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise InputError(Fault(problem=f"cannot be written: {error.strerror}", field=field, value=str(path))) from error
+
+
+def _fill(file: IO[bytes], pieces: Iterable[str | bytes]) -> None:
+    for piece in pieces:
+        file.write(piece.encode() if isinstance(piece, str) else piece)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether there is a device, a pipe or a socket, which a file must not replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _target(path: Path) -> Path:
+    """What is written: the path, or what it links to."""
+    return Path(os.path.realpath(path))
 
 
 def check_folder(path: Path, field: str) -> None:

@@ -114,6 +114,12 @@ GOALS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "failure in no pool": ((*WHATIF, "--fail", "mixed=1"), ("--fail", "'mixed=1'", "prompt=1")),
     "failure after the end": ((*WHATIF, "--fail", "token=1", "--fail-at", "11"), ("--fail-at", "11", "at most 10")),
     "prompts without length": ((*WHATIF, "--scale-prompt", "0"), ("--scale-prompt", "0.0", "above 0")),
+    "no rate before": ((*WHATIF, "--before-rps", "0"), ("0.0", "above 0")),
+    "no SLOs by an empty name": ((*MAIN_JOB, "--slo", ""), ("slo", "''")),
+    "no profile by an empty name": ((*MAIN_JOB, "--profile", ""), ("profile", "''")),
+    "no model before by an empty name": ((*WHATIF, "--before-model", ""), ("model", "''")),
+    "the same machines lost twice": ((*MAIN_JOB, "--survive", "prompt=1,prompt=2"), ("--survive", "twice")),
+    "a window of no timeline": ((*SIMULATE, *TINY, "--trace-window", "1:2"), ("--trace-window", "--trace-events")),
     "weight zero": ((*MAIN_JOB, "--workload", "coding:0"), ("--workload", "'coding:0'", "above 0")),
     "confidence of a percentage": ((*MAIN_JOB, "--confidence", "95"), ("--confidence", "95.0", "0.95")),
     "all is warm-up": ((*MAIN_JOB, "--warmup", "10"), ("--warmup", "10.0", "less than the 10 s")),
@@ -396,6 +402,20 @@ def test_a_bad_question_writes_nothing(provision: Provision, folder: Path) -> No
 
 def test_two_answers_in_one_file(provision: Provision) -> None:
     assert_refused(provision(*MAIN_JOB, "--csv", "same", "--json", "same"), "same")
+
+
+@pytest.mark.parametrize("named", ["day.csv", "./day.csv", "day.csv:0.5", "--workload=day.csv"])
+def test_what_is_read_is_not_written_over(provision: Provision, folder: Path, named: str) -> None:
+    trace = HEAD + "0,100,5\n1,100,5\n"
+    (folder / "day.csv").write_text(trace)
+    option = [named] if named.startswith("--") else ["--workload", named]
+    assert_refused(provision(*SIMULATE, *option, "--csv", "day.csv"), "--csv", "'day.csv'", "another file")
+    assert (folder / "day.csv").read_text() == trace
+
+
+def test_results_and_an_answer_in_one_file(provision: Provision, folder: Path) -> None:
+    assert_refused(provision(*MAIN_JOB, "--results", "same", "--csv", "same"), "--csv", "'same'")
+    assert not list(folder.iterdir())
 
 
 def test_bad_input_does_not_compile_first(folder: Path) -> None:
