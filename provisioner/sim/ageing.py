@@ -8,6 +8,7 @@ prompt waits or runs on the same machine stands in the order too, not ageing unt
 from __future__ import annotations
 
 from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.ordering import insert, lay_out, take_out, task_at
 from provisioner.sim.state import Records, World
 
 
@@ -38,27 +39,22 @@ def _leader(world: World, machine: Records, count: int, arrival: int) -> int:
 
 
 @jit_apart
-def _leader_by_bisection(world: World, machine: Records, count: int, arrival: int) -> int:
-    """The task to stand behind, in an order that is not sorted.
+def _place_by_bisection(world: World, machine: Records, count: int, arrival: int) -> int:
+    """The place to stand at, counted from the front, in an order that is not sorted.
 
     Decodes behind their prompts do not age with their neighbours. A bisection then finds a place that
     depends on its probes; the reference simulators bisect, and agree with ours only if ours does.
     """
-    order = world.scratch
-    length = 0
-    waiting = machine.oldest
-    while waiting >= 0:
-        order[length] = waiting
-        length += 1
-        waiting = world.tasks[waiting].younger
-    low, high = 0, length
+    if machine.row_room == 0:
+        lay_out(world, machine)
+    low, high = 0, machine.waiting
     while low < high:
         middle = (low + high) // 2
-        if _stands_before(world, machine, count, arrival, order[middle]):
+        if _stands_before(world, machine, count, arrival, task_at(world, machine, middle)):
             high = middle
         else:
             low = middle + 1
-    return order[low - 1] if low > 0 else -1
+    return low
 
 
 @jit
@@ -66,12 +62,15 @@ def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
     """Queue a task that has been passed over `count` times before."""
     tasks = world.tasks
     arrival = task % len(world.requests)
+    place = 0
     if machine.waiting == 0:
         machine.is_sorted = True
+        machine.row_room = 0
     if machine.is_sorted:
         leader = _leader(world, machine, count, arrival)
     else:
-        leader = _leader_by_bisection(world, machine, count, arrival)
+        place = _place_by_bisection(world, machine, count, arrival)
+        leader = task_at(world, machine, place - 1) if place > 0 else -1
     if leader < 0:
         follower = machine.oldest
         machine.oldest = task
@@ -84,6 +83,8 @@ def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
         tasks[follower].older = task
     tasks[task].passed_over = count - machine.choices
     machine.waiting += 1
+    if machine.row_room > 0:
+        insert(world, machine, task, place)
 
 
 @jit
@@ -91,6 +92,8 @@ def leave_ageing(world: World, machine: Records, task: int) -> None:
     """A waiting task is chosen; `passed_over` holds its plain count from here on."""
     tasks = world.tasks
     tasks[task].passed_over = times_passed_over(machine, tasks[task])
+    if machine.row_room > 0:
+        take_out(world, machine, task)
     older, younger = tasks[task].older, tasks[task].younger
     if older < 0:
         machine.oldest = younger

@@ -91,6 +91,8 @@ MACHINE = np.dtype(
         ("tail", "i4", (LISTS,)),
         ("oldest", "i4"),  # front of the order of ageing
         ("is_sorted", "?"),  # whether that order is sorted
+        ("row_start", "i8"),  # where the same order lies as a row, while that has room for any: see `ordering`
+        ("row_room", "i8"),
         ("waiting", "i8"),  # tasks in the order of ageing
         ("used_kv", "i8"),
         ("choices", "i8"),  # batch choices so far
@@ -136,6 +138,7 @@ CLOCK = np.dtype(
         ("inside", "i8"),  # requests routed and not finished
         ("sent", "i8"),  # requests whose arrival is known: in a closed loop, the next arrives when one is finished
         ("logged", "i8"),  # entries of the log
+        ("row_end", "i8"),  # of the rows of all machines
         ("end_s", "f8"),  # the last event
         ("is_stopped", "?"),  # before all had happened
     ]
@@ -220,6 +223,8 @@ class Stop(NamedTuple):
         return tuple(bounds.tolist())
 
 
+ROOM = 8
+"""Entries of `World.rows` for each request: twice what all rows take that have just been written."""
 _NONE = np.zeros(0, np.int64)
 NEVER = Stop(_NONE, np.zeros((0, 0)), np.zeros(1, np.int64), np.zeros(0), _NONE, _NONE)
 """Nothing to wait for: the simulation runs to its end."""
@@ -248,8 +253,10 @@ class World(NamedTuple):
     """Running decodes by the machine's iteration in which they end, one heap a machine, as long as its batch."""
     chosen: NDArray[np.int32]
     """Tasks chosen for the batch at hand."""
-    scratch: NDArray[np.int32]
-    """Tasks being sorted, and machines that are ready."""
+    rows: NDArray[np.int32]
+    """Orders of ageing that bisection looks at."""
+    ready: NDArray[np.int32]
+    """Machines to be started."""
     batch_time_s: NDArray[np.float64]
     """(pools, requests + 1): seconds spent in batches of each size, by the machine's own pool."""
     log: Records
@@ -303,7 +310,8 @@ def make_world(
         events=events,
         finishing=make_heap(m, largest_batch + 1, np.int64),
         chosen=np.zeros(largest_batch + 1, np.int32),
-        scratch=np.zeros(2 * n + m, np.int32),
+        rows=np.zeros(ROOM * n, np.int32),
+        ready=np.zeros(m, np.int32),
         batch_time_s=np.zeros((3, largest_batch + 1)),
         log=np.zeros(log_room, ENTRY).view(np.recarray),
         stop=stop,

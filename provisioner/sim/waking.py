@@ -14,7 +14,7 @@ def make_ready(world: World, number: int) -> None:
     """Have the machine start once all events of this moment are in."""
     if not world.machines[number].is_ready:
         world.machines[number].is_ready = True
-        world.scratch[2 * len(world.requests) + world.clock[0].ready] = number
+        world.ready[world.clock[0].ready] = number
         world.clock[0].ready += 1
 
 
@@ -22,7 +22,7 @@ def make_ready(world: World, number: int) -> None:
 def start_ready(world: World, now: float) -> None:
     """All events of this moment are in: start the machines."""
     for place in range(world.clock[0].ready):
-        number = world.scratch[2 * len(world.requests) + place]
+        number = world.ready[place]
         if world.machines[number].is_ready:
             world.machines[number].is_ready = False
             start_run(world, number, now)

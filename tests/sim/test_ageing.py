@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioner.sim import ageing, queueing
-from provisioner.sim.state import World
+from provisioner.sim import ageing, ordering, queueing
+from provisioner.sim.state import Records, World
 from tests.sim.inner import from_python
 from tests.sim.strategies import examples
 from tests.sim.worlds import empty_world, mixed, requests
@@ -18,6 +19,7 @@ from tests.sim.worlds import empty_world, mixed, requests
 queue_behind_prompt = from_python(queueing.queue_behind_prompt)
 
 join_ageing = from_python(ageing.join_ageing)
+task_at = from_python(ordering.task_at)
 leave_ageing = from_python(ageing.leave_ageing)
 times_passed_over = from_python(ageing.times_passed_over)
 
@@ -31,8 +33,12 @@ def world() -> World:
 
 
 def order(world: World) -> list[int]:
-    machine, tasks = world.machines[0], world.tasks
-    forth = []
+    return linked(world, world.machines[0])
+
+
+def linked(world: World, machine: Records) -> list[int]:
+    tasks = world.tasks
+    forth: list[int] = []
     task = int(machine.oldest)
     while task >= 0:
         forth.append(task)
@@ -145,3 +151,32 @@ def test_the_front_leaves() -> None:
         leave_ageing(w, machine, task)
         assert order(w) == rest
     assert np.all(w.tasks[:3].passed_over == 0)
+
+
+@given(st.data())
+@examples(60)
+def test_an_order_that_is_laid_out_is_the_one_that_is_linked(data: st.DataObject) -> None:
+    """Three machines whose orders grow, shrink and empty, in an array that is full again and again."""
+    w = empty_world(mixed(), (3,), requests(*[(0, 10, 2)] * 40))
+    waiting: dict[int, int] = {}
+    for _ in range(data.draw(st.integers(50, 250))):
+        task, number = data.draw(st.tuples(st.integers(0, 79), st.integers(0, 2)))
+        machine = w.machines[waiting.get(task, number)]
+        if task in waiting:
+            w.tasks[task].behind_prompt = False
+            leave_ageing(w, machine, task)
+            del waiting[task]
+        elif task < 40:
+            join_ageing(w, machine, task, data.draw(st.integers(0, 2)))
+            waiting[task] = number
+        else:
+            queue_behind_prompt(w, machine, task)
+            waiting[task] = number
+        machine.choices += data.draw(st.integers(0, 1))
+        for each in w.machines:
+            if each.waiting and each.row_room:
+                assert [task_at(w, each, place) for place in range(each.waiting)] == linked(w, each)
+    rows = [each for each in w.machines if each.waiting and each.row_room]
+    spans = sorted((int(each.row_start), int(each.row_start + each.row_room)) for each in rows)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+    assert all(end <= len(w.rows) for _, end in spans)
