@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import pytest
 pytest.importorskip("vl_convert", reason="pages are written with the extra [report]")
 
 from provisioner.report import answer
-from provisioner.report.figures import Axis, HeatMaps, Lines, Panel, Series, choice
+from provisioner.report.figures import Axis, BarSeries, HeatMaps, Lines, Panel, Series, choice, curve
 from provisioner.report.html import page
 from provisioner.report.html.charts import chart, remark
+from provisioner.report.html.charts.common import colours, shapes
 from provisioner.report.html.element import data, element
 from provisioner.search import Plan
 from tests.report.examples import COMMAND, GRID, INPUTS, PLAN, figures
@@ -180,3 +182,27 @@ def test_lines_of_many_points_keep_their_ends() -> None:
     assert (points[0]["x"], points[-1]["x"]) == (0, 9999)
     assert remark(figure) == "2,400 of 10,000 points are drawn"
     assert remark(KINDS["curve"]) is None
+
+
+def test_series_are_told_apart_by_colour_and_shape_together() -> None:
+    pairs = list(zip(colours(64), shapes(64), strict=True))
+    assert len(set(pairs)) == 64
+
+
+def test_bars_without_values_say_so() -> None:
+    nothing = replace(KINDS["bars"], series=(BarSeries(label="a", values=(math.nan,), texts=("none",)),), groups=("g",))
+    assert not nothing.has_values
+    assert chart(nothing)["mark"]["text"] == "no values"
+
+
+def test_the_band_of_a_scatter_is_as_wide_as_its_note_says() -> None:
+    band = [datum for datum in values(chart(KINDS["scatter"])) if "at" in datum]
+    # Runs from 10 ms, measured, to 100 ms, measured; within a tenth.
+    assert [(d["at"], d["low"], d["high"]) for d in band] == [(10, 9, pytest.approx(11)), (100, 90, pytest.approx(110))]
+
+
+def test_an_interval_that_reaches_below_zero_can_be_drawn_on_a_logarithmic_axis() -> None:
+    found = [evaluation((2, 1), (1.0,) * 4, rate_rps=rate, ci_half=9.0) for rate in (10, 20)]
+    rows = [datum for datum in values(chart(curve.against_load(found, "t"))) if "low" in datum]
+    assert rows
+    assert min(row["low"] for row in rows) > 0

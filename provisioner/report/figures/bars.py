@@ -40,6 +40,11 @@ class Bars:
     """What 1 is."""
     note: str = ""
 
+    @property
+    def has_values(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(not math.isnan(value) for series in self.series for value in series.values)
+
 
 def of_designs(rows: Sequence[Row], baseline: str, title: str) -> Bars:
     """Each design's cluster, relative to the baseline design's."""

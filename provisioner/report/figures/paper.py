@@ -33,7 +33,7 @@ def of_evaluation(evaluated: Evaluated) -> tuple[Bars, ...]:
         }
         if least:
             shown.append(_bars(evaluated, world, least, f"Least for {TARGET_RPS:g} requests/s, profile set {world}"))
-    return tuple(shown)
+    return tuple(figure for figure in shown if figure.has_values)
 
 
 def _bars(evaluated: Evaluated, world: str, groups: Mapping[str, Sequence[Case]], title: str) -> Bars:

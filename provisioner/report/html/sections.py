@@ -42,6 +42,8 @@ STATUS_OF_FLEETS = {
 ROWS = {
     "services": ("Services", "What each service gets"),
     "hours": ("Hours", "What each service gets in each hour"),
+    "clusters": ("Alternatives", "What was simulated"),
+    "cluster": ("Alternatives", "What was simulated"),
 }
 """What rows are of, by what answers have."""
 
@@ -55,15 +57,15 @@ class Verdict(str):
 def heading(title: str, answer: Answer) -> Markup:
     """The title, what became of the question, and the switch between dark and light."""
     status = answer.get("status")
-    worded_as = STATUS_OF_FLEETS if set(ROWS) & set(answer) else STATUS
-    words = worded_as.get(str(status), status)
+    worded_as = STATUS_OF_FLEETS if "services" in answer or "hours" in answer else STATUS
+    words = worded_as.get(str(status))
     if "clusters" in answer:
         passes = any(cluster["status"] == "feasible" for cluster in answer["clusters"])
         status, words = "feasible" if passes else "infeasible", STATUS_OF_MANY[passes]
     return element(
         "header",
         element("h1", title),
-        element("p", words, class_=f"status {status}") if status else None,
+        element("p", words, class_=f"status {status}") if words else None,
         element("button", "Dark or light", type="button", id_="theme"),
     )
 
@@ -223,7 +225,7 @@ def alternatives(rows: str, answer: Answer) -> Markup | None:
     found = list(csv.DictReader(io.StringIO(rows)))
     if len(found) < 2 or "catalog" in answer:  # noqa: PLR2004 - the only row is the answer
         return None
-    title, caption = next((ROWS[name] for name in ROWS if name in answer), ("Alternatives", "What was simulated"))
+    title, caption = next((ROWS[name] for name in ROWS if name in answer), ("Values", "As in CSV"))
     heads = [name for name in found[0] if not name.endswith("_limit")]
     shown = found
     if len(found) > MOST_ROWS and "headroom" in found[0]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from provisioner.report.figures.bars import Bars
-from provisioner.report.html.charts.common import ABOVE, COLOURS, INK, MOST_TEXTS, WIDE, Spec, number, said
+from provisioner.report.html.charts.common import ABOVE, COLOURS, FAINT, INK, MOST_TEXTS, WIDE, Spec, number, said
 
 TWO_LINES = "split(replace(replace(datum.label, ' ≤', '\\n≤'), ', ', ',\\n'), '\\n')"
 """A limit stands below the name of what it limits, and so does what follows a comma."""
@@ -60,6 +60,9 @@ def spec(figure: Bars) -> Spec:
         "mark": {"type": "rule", "strokeDash": [5, 3], "color": INK, "aria": False},
         "encoding": {"y": {"field": "one", "type": "quantitative"}},
     }
+    if not figure.has_values:
+        nothing: Spec = {"type": "text", "text": "no values", "color": FAINT}
+        return {**WIDE, "height": 60, "data": {"values": [{}]}, "mark": nothing}
     return {
         **WIDE,
         "height": 320,

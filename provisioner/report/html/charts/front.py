@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from provisioner.report.figures.front import Front
 from provisioner.report.figures.lines import Axis
-from provisioner.report.html.charts.common import ABOVE, COLOURS, MOST_DOTS, SHAPES, WIDE, Spec, number, side
+from provisioner.report.html.charts.common import ABOVE, MOST_DOTS, WIDE, Spec, colours, number, shapes, side
 
 
 def spec(figure: Front) -> Spec:
@@ -33,8 +33,11 @@ def spec(figure: Front) -> Spec:
     encoding: Spec = {
         "x": x,
         "y": y,
-        "color": {**of_design, "scale": {"domain": designs, "range": COLOURS}},
-        "shape": {**of_design, "scale": {"domain": designs, "range": SHAPES}},
+        "color": {
+            **of_design,
+            "scale": {"domain": designs, "range": colours(len(designs))},
+        },
+        "shape": {**of_design, "scale": {"domain": designs, "range": shapes(len(designs))}},
         "size": {
             "field": "kind",
             "type": "ordinal",

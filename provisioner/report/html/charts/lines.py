@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +37,7 @@ def _panel(panel: Panel, width: int) -> Spec:
     if panel.is_step:
         y["scale"]["zero"] = True
     names = [series.label for series in panel.series]
-    legend = {**ABOVE, "symbolType": "stroke", "symbolSize": 400} if len(names) > 1 else None
+    legend = {**ABOVE, "symbolType": "stroke", "symbolSize": 400, "symbolOpacity": 1} if len(names) > 1 else None
     colour: Spec = {
         "field": "line",
         "type": "nominal",
@@ -59,7 +60,7 @@ def _panel(panel: Panel, width: int) -> Spec:
     if not known:
         layer = [{"data": {"values": [{}]}, "mark": {"type": "text", "text": "no values", "color": FAINT}}]
     elif panel.limit is not None:
-        y["scale"].update({"domainMin": min([*known, panel.limit]) * 0.8, "domainMax": panel.limit * 4, "clamp": True})
+        y["scale"].update({"domainMin": min([*known, panel.limit]) * 0.8, "domainMax": panel.limit * 4})
         layer.append(_limit(panel.limit))
     return {"title": panel.title, "width": width, "height": 190, "data": {"values": rows}, "layer": layer}
 
@@ -103,13 +104,14 @@ def _rows(series: Series, panel: Panel) -> list[Spec]:
     low = series.y if series.low is None else series.low
     high = series.y if series.high is None else series.high
     every = max(1, -(-len(series.x) // HOVERED))
+    lowest = 1e-9 if panel.y.is_log else -math.inf
     values = zip(series.x.tolist(), series.y.tolist(), low.tolist(), high.tolist(), strict=True)
     return [
         {
             "line": series.label,
             "x": number(x),
             "y": number(y),
-            **({} if series.low is None else {"low": number(least), "high": number(most)}),
+            **({} if series.low is None else {"low": number(max(least, lowest)), "high": number(max(most, lowest))}),
             **({} if place % every else {"said": _said(series, panel, x, y)}),
         }
         for place, (x, y, least, most) in enumerate(values)

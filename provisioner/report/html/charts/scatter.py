@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provisioner.report.figures.lines import Axis
-from provisioner.report.figures.scatter import Cloud, Scatter
-from provisioner.report.html.charts.common import COLOURS, MOST_DOTS, SHAPES, Spec, number, side
+from provisioner.report.figures.scatter import BAND, Cloud, Scatter
+from provisioner.report.html.charts.common import FAINT, MOST_DOTS, Spec, colours, number, shapes, side
 
 
 def spec(figure: Scatter) -> Spec:
@@ -32,10 +32,15 @@ def _cloud(title: str, clouds: Sequence[Cloud]) -> Spec:
         "field": "profile",
         "type": "nominal",
         "title": None,
-        "scale": {"domain": names, "range": COLOURS},
+        "scale": {"domain": names, "range": colours(len(names))},
         "legend": {"orient": "bottom", "columns": 1, "labelLimit": 320},
     }
-    shape = {"field": "profile", "type": "nominal", "title": None, "scale": {"domain": names, "range": SHAPES}}
+    shape = {
+        "field": "profile",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": names, "range": shapes(len(names))},
+    }
     tooltip = [
         {"field": "profile"},
         {"field": "measured", "title": "measured (ms)", "format": ".4~g"},
@@ -56,4 +61,16 @@ def _cloud(title: str, clouds: Sequence[Cloud]) -> Spec:
         "mark": {"type": "line", "color": "var(--faint)", "strokeWidth": 1, "aria": False},
         "encoding": {"x": x, "y": {**y, "field": "measured"}},
     }
-    return {"title": title, "width": 320, "height": 320, "data": {"values": rows}, "layer": [line, dots]}
+    times = [1e3 * time for cloud in clouds for time in (*cloud.measured_s.tolist(), *cloud.fitted_s.tolist())]
+    ends = [min(times), max(times)] if times else []
+    band: Spec = {
+        "data": {"values": [{"at": at, "low": (1 - BAND) * at, "high": (1 + BAND) * at} for at in ends]},
+        "mark": {"type": "area", "color": FAINT, "opacity": 0.2, "clip": True, "aria": False},
+        "encoding": {
+            "x": {**x, "field": "at"},
+            "y": {**y, "field": "low"},
+            "y2": {"field": "high"},
+        },
+    }
+    layer = [band, line, dots] if ends else [line, dots]
+    return {"title": title, "width": 320, "height": 320, "data": {"values": rows}, "layer": layer}
