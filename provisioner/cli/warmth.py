@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from importlib import import_module
 
@@ -15,9 +14,6 @@ def get_ready(*, quiet: bool) -> None:
     from provisioner.sim.jit import cache_folder, is_compiled, kept_in
 
     _without_linear_algebra()
-    if not gc.isenabled():  # the command has just started: all that there is will be there to its end
-        gc.freeze()
-        gc.enable()
     if is_compiled():
         return
     note("compiling the simulator, once for this version; this takes about half a minute", quiet=quiet)
