@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from provisioner.catalog.checking import checked, unique
-from provisioner.catalog.document import Document, Origin
+from provisioner.catalog.document import OVERRIDES, Document, Origin
 from provisioner.catalog.entry import Entry, exists
 from provisioner.catalog.override import Edit, Override, applied, resolved
 from provisioner.catalog.preset import Preset
@@ -68,7 +68,7 @@ class Catalog:
     ) -> None:
         self._shelves = Shelves(folders, base)
         changes = [] if preset is None else self._overrides_of(preset)
-        changes += [Override(path, value, Origin("--set", None, path)) for path, value in (overrides or {}).items()]
+        changes += [Override(path, value, Origin(OVERRIDES, None, path)) for path, value in (overrides or {}).items()]
         self._edits = self._resolved(changes)
         self._check_edits()
 

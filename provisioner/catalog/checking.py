@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from provisioner.catalog.document import Document, Key
+from provisioner.catalog.document import OVERRIDES, Document, Key, Origin
 from provisioner.catalog.suggestion import did_you_mean
 from provisioner.domain.value import Value
 from provisioner.errors import Fault, InputError
@@ -41,6 +41,7 @@ _BOUNDS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "above {}",
     "maximum": "at most {}",
+    "minItems": "of at least {}",
     "exclusiveMaximum": "below {}",
 }
 
@@ -94,9 +95,15 @@ def _fault(schema: Mapping[str, Any], document: Document, error: ErrorDetails) -
     if reason == "missing":  # has no line, but what it is missing from may have one
         parent = document.origin(key[:-1])
         return parent.below(key[-1:]).fault(problem, allowed=_described(schema, key))
-    if reason == "value_error":  # a rule about several fields: no one value is wrong
-        return document.origin(key).fault(problem)
+    if reason == "value_error":  # a rule about several fields: no one value is wrong, unless one was changed
+        return _changed(document, problem, document.origin(key)).fault(problem)
     return document.origin(key).fault(problem, value=given, allowed=_described(schema, key))
+
+
+def _changed(document: Document, problem: str, otherwise: Origin) -> Origin:
+    """Where a field that a problem names was overridden."""
+    fields = {key[-1]: origin for key, origin in document.origins.items() if key and origin.file == OVERRIDES}
+    return next((origin for name, origin in fields.items() if str(name) in problem), otherwise)
 
 
 def _part(schema: Mapping[str, Any], key: Key) -> Mapping[str, Any]:

@@ -28,6 +28,9 @@ MAX_BYTES = 2**18
 Key = tuple[str | int, ...]
 """The way from the top of a document to one of its values: names in mappings, positions in lists."""
 
+OVERRIDES = "--set"
+"""The place of a value that the command line put in."""
+
 _CONSTRUCT = {
     "tag:yaml.org,2002:null": SafeConstructor.construct_yaml_null,
     "tag:yaml.org,2002:bool": SafeConstructor.construct_yaml_bool,

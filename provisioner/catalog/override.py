@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from provisioner.catalog.document import Document, Key, Origin, parse_document
+from provisioner.catalog.document import OVERRIDES, Document, Key, Origin, parse_document
 from provisioner.catalog.entry import Entry
 from provisioner.catalog.shelves import Shelves
 from provisioner.catalog.suggestion import did_you_mean
@@ -53,10 +53,10 @@ def parse_override(text: str) -> tuple[str, object]:
     """
     path, equals, value = text.partition("=")
     if not (path and equals and value.strip()):
-        raise InputError(Fault(problem="is no override", file="--set", value=text, allowed=_FORM))
-    origin, single = Origin("--set", None, path), "one number, word or truth"
+        raise InputError(Fault(problem="is no override", file=OVERRIDES, value=text, allowed=_FORM))
+    origin, single = Origin(OVERRIDES, None, path), "one number, word or truth"
     try:
-        document = parse_document(value, "--set")
+        document = parse_document(value, OVERRIDES)
     except InputError as error:
         raise InputError(origin.fault(fault.problem, value, single) for fault in error.faults) from None
     if document.faults:

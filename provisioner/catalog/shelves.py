@@ -59,7 +59,8 @@ class Shelves:
             if found:
                 return found[0]
         known = [label for entry in self.entries(kind) for label in entry.labels]
-        raise InputError(_unknown(kind, name, known, [min(entry.labels, key=len) for entry in self.listed(kind)]))
+        listed = [min(entry.labels, key=len) for entry in self.listed(kind)]
+        raise InputError(_unknown(kind, name, known, listed, is_folder=exists(path) and path.is_dir()))
 
     def names(self, kind: str) -> tuple[str, ...]:
         """Return the name of every listed entry; of profiles, which others read, the names of their files."""
@@ -85,7 +86,7 @@ class Shelves:
             if found:
                 return found[0]
         known = self.names(kind)
-        raise InputError(_unknown(kind, name, known, known))
+        raise InputError(_unknown(kind, name, known, known, is_folder=exists(path) and path.is_dir()))
 
     def _at(self, path: Path) -> Entry:
         if path not in self._read_by_path:
@@ -93,9 +94,13 @@ class Shelves:
         return self._read_by_path[path]
 
 
-def _unknown(kind: str, name: str, known: Iterable[str], listed: Iterable[str]) -> Fault:
+def _unknown(kind: str, name: str, known: Iterable[str], listed: Iterable[str], *, is_folder: bool) -> Fault:
     problem = f"no {_one(kind)} has this name" + did_you_mean(name, known)
-    return Fault(problem=problem, field=_one(kind), value=name, allowed=", ".join(listed) or None)
+    if name and is_folder:
+        problem += ", and this is a folder"
+    file = f"or a file ({', '.join(suffixes(kind))})"
+    allowed = ", ".join([*listed, file] if kind in (*_BY_PATH, "profiles") else listed)
+    return Fault(problem=problem, field=_one(kind), value=name, allowed=allowed or None)
 
 
 def _ambiguous(kind: str, name: str, files: Sequence[Path]) -> Fault:

@@ -98,8 +98,10 @@ class SloSet(Value):
     def _limits_are_distinct(self) -> Self:
         if not self.objectives:
             raise ValueError("gives neither limits nor a goodput")
-        if len({(limit.name, limit.unit) for limit in self.limits}) < len(self.limits):
-            raise ValueError("the same metric and percentile is limited twice")
+        given = [(limit.name, limit.unit) for limit in self.limits]
+        twice = next((each for each in given if given.count(each) > 1), None)
+        if twice is not None:
+            raise ValueError(f"limits {twice[0]} in {twice[1]} twice")
         return self
 
     @property

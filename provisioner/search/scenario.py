@@ -12,6 +12,7 @@ from provisioner.domain.model import Model
 from provisioner.domain.slo import SloSet
 from provisioner.domain.trace import RequestTrace
 from provisioner.domain.value import remade
+from provisioner.errors import InputError
 from provisioner.metrics import Yardstick
 from provisioner.perf import PerformanceModel, ProfileSet
 from provisioner.traces import Demand
@@ -103,7 +104,12 @@ class Scenario:
         others = [] if slo.needs_reference else [m for m in self.profiles.models.values() if m.model == self.model.name]
         if others:
             return max(others, key=lambda model: model.decode_s(1.0, TYPICAL_CONTEXT))
-        return self.profiles.get(self.model.name, slo.reference_machine, slo.reference_tensor_parallel)
+        try:
+            return self.profiles.get(self.model.name, slo.reference_machine, slo.reference_tensor_parallel)
+        except InputError as error:
+            problem = f"the slowdowns of {slo.name} divide by times that profile {self.profiles.name!r} does not have"
+            allowed = "a profile that has them, or an SLO set with limits in seconds"
+            raise InputError(replace(error.faults[0], problem=problem, allowed=allowed)) from None
 
     def trial(self, replication: int) -> Trial:
         """A replication, drawn when it is first asked for. Thread-safe."""

@@ -91,10 +91,10 @@ def test_a_fault_in_a_list_names_its_entry(write: Write, lines: Lines, limit: st
 
 
 OTHERS = {
-    "limits: []": "s.yaml:1: limits: must not be empty (got a list); allowed: a list",
-    "limits: fast": "s.yaml:1: limits: must be a list (got 'fast'); allowed: a list",
+    "limits: []": "s.yaml:1: limits: must not be empty (got a list); allowed: a list of at least 1",
+    "limits: fast": "s.yaml:1: limits: must be a list (got 'fast'); allowed: a list of at least 1",
     "limits:\n- {metric: e2e, percentile: 50, limit: 1}\n- {metric: e2e, percentile: 50, limit: 2}":
-        "s.yaml: the same metric and percentile is limited twice",
+        "s.yaml: limits e2e_p50 in slowdown twice",
     "limits: [{metric: e2e, percentile: 50, limit: 1}]\nreference_machine: dgx-a10":
         "s.yaml:2: reference_machine: no machine has this name, did you mean 'dgx-a100'? (got 'dgx-a10'); "
         "allowed: dgx-a100, dgx-h100, dgx-h100-cap",

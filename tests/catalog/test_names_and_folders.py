@@ -114,12 +114,13 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
     [
         (
             lambda c: c.design("HAA"),
-            "design: no design has this name, did you mean 'HA'? (got 'HAA'); allowed: AA, HH, HA, HHcap, A100, H100",
+            ("design: no design has this name, did you mean 'HA'? (got 'HAA'); "
+            "allowed: AA, HH, HA, HHcap, A100, H100, or a file (.yaml, .yml)"),
         ),
         (
             lambda c: c.model("llama-70b"),
             ("model: no model has this name, did you mean 'llama2-70b'? (got 'llama-70b'); "
-            "allowed: bloom-176b, llama-3.1-70b, llama2-70b"),
+            "allowed: bloom-176b, llama-3.1-70b, llama2-70b, or a file (.yaml, .yml, .json)"),
         ),
         (
             lambda c: c.machine("tpu"),
@@ -129,7 +130,7 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
             lambda c: c.slo("missing.yaml"),
             (
                 "slo: no slo has this name (got 'missing.yaml'); "
-                "allowed: code-completion, interactive-chat, splitwise, splitwisesim"
+                "allowed: code-completion, interactive-chat, splitwise, splitwisesim, or a file (.yaml, .yml)"
             ),
         ),
         (
@@ -142,12 +143,13 @@ def test_two_of_one_name_in_one_folder_are_refused(user: Path, write: Write, lin
         ),
         (
             lambda c: c.model(""),
-            "model: no model has this name (got ''); allowed: bloom-176b, llama-3.1-70b, llama2-70b",
+            ("model: no model has this name (got ''); "
+            "allowed: bloom-176b, llama-3.1-70b, llama2-70b, or a file (.yaml, .yml, .json)"),
         ),
         (lambda c: c.model("a\0.yaml"), ("model: no model has this name (got 'a\\x00.yaml'); "
-         "allowed: bloom-176b, llama-3.1-70b, llama2-70b")),
+         "allowed: bloom-176b, llama-3.1-70b, llama2-70b, or a file (.yaml, .yml, .json)")),
         (lambda c: c.model("n" * 5000 + ".yaml"), "model: no model has this name (got '" + "n" * 57 + "...'); "
-         "allowed: bloom-176b, llama-3.1-70b, llama2-70b"),
+         "allowed: bloom-176b, llama-3.1-70b, llama2-70b, or a file (.yaml, .yml, .json)"),
     ],
 )  # fmt: skip
 def test_an_unknown_name_lists_what_there_is(lines: Lines, ask: Callable[[Catalog], object], line: str) -> None:

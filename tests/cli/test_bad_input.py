@@ -120,6 +120,10 @@ GOALS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "no model before by an empty name": ((*WHATIF, "--before-model", ""), ("model", "''")),
     "the same machines lost twice": ((*MAIN_JOB, "--survive", "prompt=1,prompt=2"), ("--survive", "twice")),
     "a window of no timeline": ((*SIMULATE, *TINY, "--trace-window", "1:2"), ("--trace-window", "--trace-events")),
+    "a rule that an override breaks": (
+        (*MAIN_JOB, "--set", "designs.HH.scheduling.chunked_prefill=true"),
+        ("--set: designs.HH.scheduling.chunked_prefill: ", "one mixed machine"),
+    ),
     "weight zero": ((*MAIN_JOB, "--workload", "coding:0"), ("--workload", "'coding:0'", "above 0")),
     "confidence of a percentage": ((*MAIN_JOB, "--confidence", "95"), ("--confidence", "95.0", "0.95")),
     "all is warm-up": ((*MAIN_JOB, "--warmup", "10"), ("--warmup", "10.0", "less than the 10 s")),
@@ -364,6 +368,26 @@ def test_a_machine_without_a_profile(provision: Provision, folder: Path) -> None
     (folder / "designs" / "machines.yaml").write_text("\n".join(machine) + "\n")
     (folder / "designs" / "b200.yaml").write_text("name: B200\nshort: B200\nmixed: dgx-b200\n")
     assert_refused(provision("--design", "B200", *MAIN_JOB[2:]), "profile", "bloom-176b/dgx-b200/tp8")
+
+
+def test_a_profile_without_the_machine_that_slowdowns_divide_by(provision: Provision) -> None:
+    """Nobody asked for a DGX-A100: the line says what it is for, and what to do without."""
+    of = ("--model", "llama2-70b", "--machine", "dgx-h100", "--tp", "8", "--out", "g.csv")
+    assert provision("profile", "estimate", *of).code == 0
+    asked = ("--design", "HH", "--model", "llama2-70b", "--profile", "g.csv", *TINY, "--minimize", "cost")
+    assert_refused(provision(*asked), "slowdowns of splitwise", "'llama2-70b/dgx-a100/tp8'", "limits in seconds")
+    assert provision(*asked, "--slo", "code-completion", "--max-machines", "9").code in (0, 3)
+
+
+@pytest.mark.parametrize("option", ["design", "model", "slo", "profile"])
+@pytest.mark.parametrize("name", ["things", "things/mine.yaml"])
+def test_a_name_that_is_none_says_that_it_could_be_a_file(
+    provision: Provision, folder: Path, option: str, name: str
+) -> None:
+    (folder / "things").mkdir()
+    run = provision("--design", "HH", *MAIN_JOB[2:], f"--{option}", name)
+    problem = "this is a folder" if name == "things" else f"no {option} has this name"
+    assert_refused(run, problem, f"'{name}'", "or a file (.")
 
 
 @pytest.mark.parametrize("option", ["--csv", "--json"])
