@@ -121,9 +121,9 @@ def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: 
     from provisioner.search import Workers
 
     hours, faults = horizon(found, [each.rates for each in served])
-    if found.fleet.minimize != "cost":
-        name = "minimize" if found.fleet.minimize else "maximize"
-        faults.append(found.fault((name,), "a plan by the hour is the cheapest", allowed="minimize: cost"))
+    if found.fleet.minimize is None:
+        problem = "a plan by the hour serves every service in full in every hour"
+        faults.append(found.fault(("maximize",), problem, allowed="minimize: cost, power or machines"))
     if faults:
         raise InputError(faults)
     rates = [each.rates or (each.contender.rate_rps,) * hours for each in served]
@@ -144,7 +144,7 @@ def _by_hour(found: FleetFile, served: list[Served], judging: Judging, outputs: 
             raise InputError(faults)
         effort = Effort(time_s=time_limit, threads=cores(judging))
         plan = planned(contenders, found.fleet, rates, options, effort=effort, workers=workers)
-    title = f"{found.fleet.name}: least cost by the hour"
+    title = f"{found.fleet.name}: least {found.fleet.minimize} by the hour"
     output.hand_out(
         outputs,
         answer=report.answer(plan, services.echo(judging, served), rates),

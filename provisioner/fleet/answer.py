@@ -104,9 +104,12 @@ class FleetPlan:
     @property
     def reason(self) -> str | None:
         """Why there is no fleet."""
-        if self.is_feasible:
-            return None
-        named = " and ".join(f"{use.name} at most {use.limit:g} {use.unit}" for use in self.conflict)
-        if not named:
-            return "no fleet was found in the time allowed"
-        return f"nothing is within {named}" + (": either may be raised" if len(self.conflict) > 1 else "")
+        return None if self.is_feasible else contradiction(self.conflict)
+
+
+def contradiction(conflict: Sequence[LimitUse]) -> str:
+    """Contradicting limits in words; without any, time was short."""
+    named = " and ".join(f"{use.name} at most {use.limit:g} {use.unit}" for use in conflict)
+    if not named:
+        return "none was found in the time allowed"
+    return f"nothing is within {named}" + (": any of them may be raised" if len(conflict) > 1 else "")

@@ -1,18 +1,26 @@
-"""Planning by the hour: the cheapest plan, against one fixed fleet for the peak."""
+"""Planning by the hour: the best plan, against one fixed fleet for the peak."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from provisioner.fleet.answer import Status
-from provisioner.fleet.hours import SCALE, Holding, HourlyProgram, Hours
+import numpy as np
+
+from provisioner.domain.fleet import Minimize
+from provisioner.fleet.answer import LimitUse, Status, contradiction
+from provisioner.fleet.contradicting import conflict_by_hour
+from provisioner.fleet.course import Course, Picks
+from provisioner.fleet.hours import HourlyProgram, Hours
+from provisioner.fleet.linear import Found
 from provisioner.fleet.problem import Option
+from provisioner.fleet.proving import least
+from provisioner.fleet.responses import good_picks
 from provisioner.fleet.solving import Effort
+from provisioner.fleet.sourcing import Holding
 
-STATUSES: dict[str, Status] = {"OPTIMAL": "optimal", "FEASIBLE": "feasible"}
+TINY = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +29,7 @@ class DayPlan:
 
     status: Status
     services: tuple[str, ...]
+    minimize: Minimize = "cost"
     picks: tuple[tuple[Option, ...], ...] = ()
     """By hour, then by service."""
     holdings: tuple[Mapping[str, Holding], ...] = ()
@@ -30,9 +39,16 @@ class DayPlan:
     """Machines that serve in an hour in a role that they had not in the one before."""
     cost_usd: float = 0.0
     """Over all hours."""
-    bound_usd: float = 0.0
+    value: float = 0.0
+    """What is minimised, over all hours: USD, kWh or machine-hours."""
+    bound: float = 0.0
+    """What no plan of these clusters is below."""
     peak_usd: float | None = None
     """What one fixed fleet for the peak costs over the same hours; None where none is within the limits."""
+    peak_value: float | None = None
+    """What is minimised, of that fleet."""
+    conflict: tuple[LimitUse, ...] = ()
+    """Limits that contradict each other, none of which could be left out."""
     checked: int = 0
     """Clusters simulated at the rate of their hour."""
     elapsed_s: float = field(default=0.0, compare=False)
@@ -43,49 +59,34 @@ class DayPlan:
         return self.status != "infeasible"
 
     @property
+    def reason(self) -> str | None:
+        """Why there is no plan."""
+        return None if self.is_feasible else contradiction(self.conflict)
+
+    @property
     def gap(self) -> float:
-        """How much cheaper, as a share, a plan could be at most."""
-        return (self.cost_usd - self.bound_usd) / self.cost_usd if self.cost_usd else 0.0
+        """How much less, as a share, another plan could take at most."""
+        return max(self.value - self.bound, 0.0) / self.value if self.value else 0.0
 
     @property
     def saving(self) -> float | None:
-        """Share of the peak fleet's cost that the plan saves."""
-        return None if not self.peak_usd else 1 - self.cost_usd / self.peak_usd
+        """Share of what the peak fleet takes that the plan saves."""
+        return None if not self.peak_value else 1 - self.value / self.peak_value
 
 
 def plan_hours(asked: Hours, effort: Effort | None = None) -> DayPlan:
-    """Find the cheapest plan, and what the same hours cost with one fleet for the peak.
-
-    The search begins from the fixed fleet, and spends a quarter of its time on the cheapest cluster for each rate
-    alone, so that it has a good plan early.
-    """
+    """Find the best plan, and what the same hours take with one fleet for the peak."""
     effort = effort or Effort()
     started = time.perf_counter()
     hours = len(asked.options)
     peak = _solved(_of_the_peak(asked), effort)
-    begin = replace(peak, picks=peak.picks * hours)
-    rough = _solved(_cheapest(asked, begin), replace(effort, time_s=effort.time_s / 4), begin)
-    found = _solved(asked, replace(effort, time_s=effort.time_s * 3 / 4), rough if rough.is_feasible else begin)
-    if found.is_feasible and peak.is_feasible:
-        found = replace(found, peak_usd=peak.cost_usd * hours)
+    found = _solved(asked, replace(effort, time_s=effort.time_s - (time.perf_counter() - started)))
+    if found is None:
+        conflict = conflict_by_hour(HourlyProgram(asked), effort)
+        found = DayPlan(status="infeasible", services=asked.services, minimize=asked.minimize, conflict=conflict)
+    elif peak is not None:
+        found = replace(found, peak_usd=peak.cost_usd * hours, peak_value=peak.value * hours)
     return replace(found, elapsed_s=time.perf_counter() - started)
-
-
-def _cheapest(asked: Hours, begin: DayPlan) -> Hours:
-    """The same with only the cheapest option for each rate, and those of a plan to begin with."""
-    prices = {kind.name: kind.cost_usd_per_h for kind in asked.kinds}
-
-    def price(option: Option) -> float:
-        return sum(count * prices[name] for name, count in option.machines.items())
-
-    def kept(options: Sequence[Option], place: int) -> tuple[Option, ...]:
-        cheapest = {option.rate_rps: option for option in sorted(options, key=price, reverse=True)}.values()
-        also = begin.picks[0][place : place + 1] if begin.picks else ()
-        return (*cheapest, *(option for option in also if option not in cheapest))
-
-    return replace(
-        asked, options=tuple(tuple(kept(row, place) for place, row in enumerate(hour)) for hour in asked.options)
-    )
 
 
 def _of_the_peak(asked: Hours) -> Hours:
@@ -97,60 +98,45 @@ def _of_the_peak(asked: Hours) -> Hours:
     return replace(asked, options=(always,), day=asked.day.model_copy(update={"on_demand": None, "spot": None}))
 
 
-def _solved(asked: Hours, effort: Effort, begin: DayPlan | None = None) -> DayPlan:
-    """By cost, then, in what is left of the time, by starts."""
-    from ortools.sat.python import cp_model  # noqa: PLC0415 - only for those who plan fleets
-
+def _solved(asked: Hours, effort: Effort) -> DayPlan | None:
+    """The best plan; None if there is none, or none was found in time."""
     if not all(options for hour in asked.options for options in hour):
-        return DayPlan(status="infeasible", services=asked.services)
-    program, solver = HourlyProgram(asked), cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = effort.time_s
-    solver.parameters.num_workers = effort.threads
-    solver.parameters.random_seed = 0
-    if begin is not None and begin.picks:
-        program.hint(begin.picks, begin.reserved)
-    program.model.minimize(program.cost)
-    status = STATUSES.get(solver.status_name(solver.solve(program.model)), "infeasible")
-    if status == "infeasible":
-        return DayPlan(status=status, services=asked.services)
-    bound = solver.best_objective_bound
-    if status == "optimal":
-        best = round(solver.objective_value)
-        cheapest = _read(program, solver, status, bound)
-        program.hint(cheapest.picks, cheapest.reserved)
-        program.model.add(program.cost <= best)
-        program.model.minimize(program.starts)
-        solver.parameters.max_time_in_seconds = max(effort.time_s - solver.wall_time, 1.0)
-        if STATUSES.get(solver.status_name(solver.solve(program.model))) is None:
-            return cheapest  # no time was left
-    return _read(program, solver, status, bound)
+        return None
+    until, program = time.monotonic() + effort.time_s, HourlyProgram(asked)
+    picks, found = _best(program, asked.minimize, good_picks(asked), effort)
+    if picks is None:
+        return None
+    is_proven = found.verdict != "open"
+    if is_proven and asked.minimize != "cost":
+        value = Course(asked, picks).measure(asked.minimize)
+        program.linear.at_most(program.goal(asked.minimize), value * (1 + TINY) + TINY)
+        picks = _best(program, "cost", picks, replace(effort, time_s=until - time.monotonic()))[0] or picks
+    return _worked_out(asked, picks, "optimal" if is_proven else "feasible", found.bound)
 
 
-def _read(program: HourlyProgram, solver: Any, status: Status, bound: float) -> DayPlan:
-    asked = program.asked
-    serving = [{key: solver.value(n) for key, n in hour.items()} for hour in program.serving]
-    starts = tuple(
-        sum(max(count - serving[hour - 1].get(key, 0), 0) for key, count in serving[hour].items())
-        for hour in range(len(serving))
-    )
+def _best(program: HourlyProgram, minimize: Minimize, begin: Picks, effort: Effort) -> tuple[Picks | None, Found]:
+    """The best clusters, and what is known of them; `begin` are good ones."""
+    goal = program.goal(minimize)
+    known = program.value(goal, begin)
+    to_fix = program.to_fix if minimize == "cost" else []
+    found = least(program.linear, goal, to_fix, effort, known=np.inf if known is None else known)
+    if found.values is not None:
+        return program.picked(found.values), found
+    return None if known is None else begin, found
+
+
+def _worked_out(asked: Hours, picks: Picks, status: Status, bound: float) -> DayPlan:
+    course = Course(asked, picks)
+    reserved, value = course.reserved(), course.measure(asked.minimize)
     return DayPlan(
         status=status,
         services=asked.services,
-        picks=tuple(tuple(_first(options, xs, solver) for options, xs in pairs) for pairs in program.rows()),
-        holdings=tuple(
-            {name: Holding(held=solver.value(held[name]), **_sources(sources[name], solver)) for name in held}
-            for held, sources in zip(program.held, program.sources, strict=True)
-        ),
-        reserved={name: solver.value(count) for name, count in program.reserved.items()},
-        starts=starts,
-        cost_usd=solver.value(program.cost) / SCALE,
-        bound_usd=bound / SCALE,
+        minimize=asked.minimize,
+        picks=tuple(map(tuple, picks)),
+        holdings=course.holdings(reserved),
+        reserved=reserved,
+        starts=tuple(each.total() for each in course.starts()),
+        cost_usd=course.measure("cost"),
+        value=value,
+        bound=value if status == "optimal" else min(max(bound, 0.0), value),
     )
-
-
-def _sources(sources: tuple[Any, Any, Any], solver: Any) -> dict[str, int]:
-    return dict(zip(("owned", "on_demand", "spot"), map(solver.value, sources), strict=True))
-
-
-def _first(options: Sequence[Option], xs: Sequence[Any], solver: Any) -> Option:
-    return next(option for option, x in zip(options, xs, strict=True) if solver.boolean_value(x))

@@ -1,41 +1,53 @@
-r"""The integer program of a fleet by the hour, for CP-SAT.
+r"""The linear program of a fleet by the hour, some of whose variables are whole numbers.
 
 In each hour *t* of *T*, after the last of which comes the first again, service *s* gets one of the clusters that
 serve its rate of that hour, :math:`\sum_o x_{sot} = 1`, which puts :math:`q_{kt} = \sum_o a_{sok} x_{sot}` machines in
-role *k*: a pool of a service, on a type of machine. More of a role than in the hour before are started,
-:math:`b_{kt} \ge q_{kt} - q_{k,t-1}`. A machine that is started serves nothing while it boots or loads other weights,
-which takes :math:`L_m` hours (the longer of `startup_s` and `change_s`, rounded up). So that no objective suffers in
-the hour of a change, it is begun so many hours before, with machines that are held besides those that serve:
+role *k*: a pool of a service, on a type of machine. More of a role than in the hour before are started. With
+:math:`n_{k1} < n_{k2} < \dots` the counts that any cluster has of the role,
+
+.. math::
+
+    z_{kit} = \sum_{o:\, a_{sok} \ge n_{ki}} x_{sot}, \quad b_{kit} \ge z_{kit} - z_{ki,t-1}, \quad
+    b_{kt} = \sum_i (n_{ki} - n_{k,i-1}) b_{kit},
+
+which says the same of whole *x* as :math:`b_{kt} \ge q_{kt} - q_{k,t-1}`, and much more of others: the relaxed program
+is hardly worse than one over whole courses of each service. A machine that is started serves nothing while it boots or
+loads other weights, which takes :math:`L_m` hours (the longer of `startup_s` and `change_s`, rounded up). So that no
+objective suffers in the hour of a change, it is begun so many hours before, with machines held besides those that
+serve:
 
 .. math::
 
     h_{mt} &= \sum_{k \in m} \Bigl( q_{kt} + \sum_{l=1}^{L_m} b_{k,t+l} \Bigr) \\
     h_{mt} &\le u_{mt} + r_m + d_{mt} + z_{mt}, \quad u_{mt} \le \text{owned}_m, \quad z_{mt} \le \text{spot}_m
 
-with *u* owned, *r* reserved for all hours, *d* on demand, *z* spot machines. Held machines are within every limit of
-the fleet in every hour; the limit on cost is on its mean. Least is
+with *u* owned, *r* reserved for all hours, *d* on demand, *z* spot machines. Only *x*, *r* and filled racks have to be
+whole; the others then are. Held machines are within every limit of the fleet in every hour; the limit on cost is on its
+mean. Least is
 
 .. math:: \sum_{m,t} (c_m - k_m) u_{mt} + c_m (\rho r_m + \delta d_{mt} + \sigma z_{mt}) + \sum_{k,t} \beta b_{kt},
 
-then the number of starts. Costs are integers of a hundredth of a cent.
+where a start without a price counts a tenth of a cent, so that there are none without need; or
+:math:`\sum_{m,t} p_m h_{mt}`, or :math:`\sum_{m,t} h_{mt}`, and then the cost of plans that are as good.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
-from provisioner.domain.fleet import Day, Limits
+import numpy as np
+from numpy.typing import NDArray
+
+from provisioner.domain.fleet import Day, Limits, Minimize
+from provisioner.fleet.linear import LinearProgram, Sum, add
 from provisioner.fleet.packing import fillings
-from provisioner.fleet.problem import Kind, Option, Role
+from provisioner.fleet.problem import Kind, Option
 
-if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
-
-SCALE = 10_000
 HOUR_S = 3600.0
+LEAST_START_USD = 0.001
+RACKS = "racks "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,191 +60,180 @@ class Hours:
     """By hour, then by service."""
     day: Day = field(default_factory=Day)
     limits: Limits = field(default_factory=Limits)
+    minimize: Minimize = "cost"
 
     @property
     def lead_hours(self) -> dict[str, int]:
         """Whole hours before it serves that a machine of each type is started."""
         return {kind.name: math.ceil(max(kind.startup_s, self.day.change_s) / HOUR_S) for kind in self.kinds}
 
+    @property
+    def start_usd(self) -> float:
+        """What a start counts in the goal."""
+        return max(self.day.change_usd, LEAST_START_USD)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
-    """Machines of a type in an hour: those held, and where they come from."""
-
-    held: int
-    owned: int
-    on_demand: int
-    spot: int
+    def worth(self, kind: Kind) -> float:
+        """What an hour of a held machine counts in the goal, whatever it costs."""
+        return {"cost": 0.0, "power": kind.power_kw, "machines": 1.0}[self.minimize]
 
 
 class HourlyProgram:
-    """The variables, their constraints, and the cost."""
+    """The variables, their rows, and the goal. Sums are over numbers of variables."""
 
     def __init__(self, asked: Hours) -> None:
-        from ortools.sat.python import cp_model  # noqa: PLC0415 - only for those who plan fleets
-
         self.asked = asked
-        self.model: cp_model.CpModel = cp_model.CpModel()
+        self.linear = LinearProgram()
         self.chosen = [[self._pick(options) for options in hour] for hour in asked.options]
-        self.serving = [self._serving(hour) for hour in range(len(self.chosen))]
-        self.started = self._started()
-        self.most = {kind.name: self._most(kind.name) for kind in asked.kinds}
-        self.reserved = {name: self._count(most) for name, most in self.most.items()}
-        self.held = [self._held(hour) for hour in range(len(self.chosen))]
-        self.sources = [
-            {kind.name: self._sources(hour, kind) for kind in asked.kinds} for hour in range(len(self.chosen))
-        ]
-        self.starts: Any = sum(count for hour in self.started for count in hour.values())
+        self.held: list[dict[str, Sum]] = [{kind.name: {} for kind in asked.kinds} for _ in asked.options]
+        self._start_counts: Sum = {}
+        for service in range(len(asked.services)):
+            self._hold(service)
+        self.reserved = {kind.name: self.linear.variable(self._most(kind.name), whole=True) for kind in asked.kinds}
         self.cost = self._cost()
-        self._limit()
+        self.caps = self._limit()
 
-    def rows(self) -> list[list[tuple[tuple[Option, ...], list[Any]]]]:
-        """Options with their variables, by hour, then by service."""
-        return [list(zip(*pair, strict=True)) for pair in zip(self.asked.options, self.chosen, strict=True)]
-
-    def hint(self, picks: Sequence[Sequence[Option]], reserved: Mapping[str, int]) -> None:
-        """Begin the search from a plan: clusters by hour, then by service, and machines reserved."""
-        self.model.clear_hints()  # type: ignore[no-untyped-call]
-        for row, picked in zip(self.rows(), picks, strict=True):
-            for (options, xs), pick in zip(row, picked, strict=True):
-                for option, x in zip(options, xs, strict=True):
-                    self.model.add_hint(x, option is pick)
-        for name, count in reserved.items():
-            self.model.add_hint(self.reserved[name], count)
-        serving = [_serving(hour) for hour in picks]
-        starts = [_more(hour, serving[place - 1]) for place, hour in enumerate(serving)]
-        for place, variables in enumerate(self.started):
-            for key, variable in variables.items():
-                self.model.add_hint(variable, starts[place].get(key, 0))
-            for kind in self.asked.kinds:
-                coming = [
-                    starts[(place + ahead) % len(starts)] for ahead in range(1, self.asked.lead_hours[kind.name] + 1)
-                ]
-                held = sum(_of_kind(each, kind.name) for each in (serving[place], *coming))
-                self._hint_sources(place, kind, max(held - reserved[kind.name], 0))
-
-    def _hint_sources(self, hour: int, kind: Kind, missing: int) -> None:
-        owned, on_demand, spot = self.sources[hour][kind.name]
-        day = self.asked.day
-        of_spot = min(missing, day.spot_machines.get(kind.name, 0)) if day.spot is not None else 0
-        used = min(missing - of_spot, kind.owned)
-        for variable, count in ((spot, of_spot), (owned, used), (on_demand, missing - of_spot - used)):
-            self.model.add_hint(variable, count)
-
-    def _count(self, most: int) -> Any:
-        return self.model.new_int_var(0, most, "")
-
-    def _most(self, kind: str) -> int:
-        """Machines of a type that could be held at most: all that any hour needs, and as many being started."""
-        lead = self.asked.lead_hours[kind]
-        served = [
-            sum(max(sum(n for (_, name), n in o.roles.items() if name == kind) for o in options) for options in hour)
-            for hour in self.asked.options
-        ]
-        return (1 + lead) * max(served)
-
-    def _pick(self, options: Sequence[Option]) -> list[Any]:
-        row = [self.model.new_bool_var("") for _ in options]
-        self.model.add_exactly_one(row)
-        return row
-
-    def _serving(self, hour: int) -> dict[tuple[int, Role], Any]:
-        """Machines of each service and role."""
-        found: dict[tuple[int, Role], Any] = {}
-        for service, (options, xs) in enumerate(zip(self.asked.options[hour], self.chosen[hour], strict=True)):
-            for option, x in zip(options, xs, strict=True):
-                for role, count in option.roles.items():
-                    found[service, role] = found.get((service, role), 0) + count * x
-        return found
-
-    def _started(self) -> list[dict[tuple[int, Role], Any]]:
-        """Machines of each service and role that serve in an hour and not in the one before."""
-        started: list[dict[tuple[int, Role], Any]] = []
-        for hour, serving in enumerate(self.serving):
-            before = self.serving[hour - 1]
-            started.append({key: self._count(self._most_of(hour, key)) for key in serving})
-            for key, count in serving.items():
-                self.model.add(started[hour][key] >= count - before.get(key, 0))
-        return started
-
-    def _most_of(self, hour: int, key: tuple[int, Role]) -> int:
-        service, role = key
-        return max(option.roles.get(role, 0) for option in self.asked.options[hour][service])
-
-    def _held(self, hour: int) -> dict[str, Any]:
-        """Machines of each type that serve, or are being started."""
-        parts: dict[str, list[Any]] = {kind.name: [] for kind in self.asked.kinds}
-        for (_, (_, name)), count in self.serving[hour].items():
-            parts[name].append(count)
-        for name, lead in self.asked.lead_hours.items():
-            for ahead in range(1, lead + 1):
-                coming = self.started[(hour + ahead) % len(self.started)]
-                parts[name] += [count for (_, (_, kind)), count in coming.items() if kind == name]
-        # A sum of its own: in CP-SAT, += changes an expression that others hold too.
-        return {name: sum(each, start=0 * self.reserved[name]) for name, each in parts.items()}
-
-    def _sources(self, hour: int, kind: Kind) -> tuple[Any, Any, Any]:
-        """Owned machines used, machines on demand, spot machines."""
-        day = self.asked.day
-        most_spot = day.spot_machines.get(kind.name, 0) if day.spot is not None else 0
-        sources = (
-            self._count(kind.owned),
-            self._count(self.most[kind.name] if day.on_demand is not None else 0),
-            self._count(most_spot),
+    def picked(self, values: NDArray[np.float64]) -> tuple[tuple[Option, ...], ...]:
+        """The options chosen, by hour, then by service."""
+        return tuple(
+            tuple(
+                max(zip(options, row, strict=True), key=lambda pair: values[pair[1]])[0]
+                for options, row in zip(hour, rows, strict=True)
+            )
+            for hour, rows in zip(self.asked.options, self.chosen, strict=True)
         )
-        self.model.add(sum(sources) + self.reserved[kind.name] >= self.held[hour][kind.name])
-        return sources
 
-    def _cost(self) -> Any:
-        day, hours = self.asked.day, len(self.chosen)
-        total: Any = round(day.change_usd * SCALE) * self.starts
-        for kind in self.asked.kinds:
-            price = kind.cost_usd_per_h * SCALE
-            total += round(price * day.reserved) * hours * self.reserved[kind.name]
-            for hour in range(hours):
-                owned, on_demand, spot = self.sources[hour][kind.name]
-                total += round((kind.cost_usd_per_h - kind.sunk_usd_per_h) * SCALE) * owned
-                total += round(price * (day.on_demand or 0.0)) * on_demand + round(price * (day.spot or 0.0)) * spot
+    @property
+    def to_fix(self) -> list[int]:
+        """Variables of reserved machines, the dearest type first; none where their number follows from the clusters."""
+        asked = self.asked
+        if asked.minimize != "cost" or (asked.day.on_demand is None and asked.day.spot is None):
+            return []
+        kinds = sorted(asked.kinds, key=lambda kind: -kind.cost_usd_per_h)
+        return [self.reserved[kind.name] for kind in kinds]
+
+    def goal(self, minimize: Minimize) -> Sum:
+        """What is to be small."""
+        total: Sum = {}
+        if minimize == "cost":
+            add(total, self.cost)
+            add(total, self._start_counts, max(LEAST_START_USD - self.asked.day.change_usd, 0.0))
+            return total
+        for held in self.held:
+            for kind in self.asked.kinds:
+                add(total, held[kind.name], kind.power_kw if minimize == "power" else 1.0)
         return total
 
-    def _limit(self) -> None:
+    def value(self, goal: Sum, picks: Sequence[Sequence[Option]]) -> float | None:
+        """A goal with these options, by hour, then by service; None if that is not within the limits."""
+        fixed = {
+            x: (float(option is pick),) * 2
+            for hour, rows, picked in zip(self.asked.options, self.chosen, picks, strict=True)
+            for options, row, pick in zip(hour, rows, picked, strict=True)
+            for option, x in zip(options, row, strict=True)
+        }
+        found = self.linear.least(goal, within=fixed)
+        return None if found.values is None else found.value
+
+    def _most(self, kind: str) -> float:
+        """Machines of a type that could be held at most: all that any hour needs, and as many being started."""
+        served = [sum(max(o.machines.get(kind, 0) for o in options) for options in hour) for hour in self.asked.options]
+        return float((1 + self.asked.lead_hours[kind]) * max(served))
+
+    def _pick(self, options: Sequence[Option]) -> list[int]:
+        row = [self.linear.variable(1.0, whole=True) for _ in options]
+        self.linear.at_most(dict.fromkeys(row, 1.0), 1.0, 1.0)
+        return row
+
+    def _hold(self, service: int) -> None:
+        """Add a service's machines, serving and starting, to those held."""
+        counts = [[option.roles for option in hour[service]] for hour in self.asked.options]
+        for role in sorted({role for hour in counts for roles in hour for role in roles}):
+            name, of_role = role[1], [[roles.get(role, 0) for roles in hour] for hour in counts]
+            steps = sorted({count for hour in of_role for count in hour if count})
+            for hour, now in enumerate(of_role):
+                row = zip(self.chosen[hour][service], now, strict=True)
+                add(self.held[hour][name], {x: float(count) for x, count in row if count})
+                started = self._started(service, hour, of_role, steps)
+                add(self._start_counts, started)
+                for ahead in range(1, self.asked.lead_hours[name] + 1):
+                    add(self.held[(hour - ahead) % len(counts)][name], started)
+
+    def _started(self, service: int, hour: int, counts: Sequence[Sequence[int]], steps: Sequence[int]) -> Sum:
+        """Machines of a role that serve in an hour and not in the one before, counted step by step."""
+        started: Sum = {}
+        known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        for step, below in zip(steps, [0, *steps], strict=False):
+            now, before = (
+                tuple(x for x, count in zip(self.chosen[each][service], counts[each], strict=True) if count >= step)
+                for each in (hour, hour - 1)
+            )
+            if not now or len(before) == len(counts[hour - 1]):
+                continue  # none has as many; or each had already
+            if (now, before) not in known:
+                known[now, before] = variable = self.linear.variable(1.0)
+                row: Sum = {variable: -1.0}
+                add(row, dict.fromkeys(now, 1.0))
+                add(row, dict.fromkeys(before, -1.0))
+                self.linear.at_most(row)
+            add(started, {known[now, before]: float(step - below)})
+        return started
+
+    def _cost(self) -> Sum:
+        """In USD over all hours, starts included."""
+        day, hours = self.asked.day, len(self.chosen)
+        total: Sum = {}
+        add(total, self._start_counts, day.change_usd)
+        for kind in self.asked.kinds:
+            price = kind.cost_usd_per_h
+            total[self.reserved[kind.name]] = price * day.reserved * hours
+            offers = [(price - kind.spared_usd_per_h, float(kind.owned))]
+            offers += [] if day.on_demand is None else [(price * day.on_demand, math.inf)]
+            offers += [] if day.spot is None else [(price * day.spot, float(day.spot_machines.get(kind.name, 0)))]
+            for held in self.held:
+                row: Sum = {**held[kind.name], self.reserved[kind.name]: -1.0}
+                for each_usd, most in offers:
+                    if most:
+                        source = self.linear.variable(most)
+                        row[source], total[source] = -1.0, each_usd
+                self.linear.at_most(row)
+        return total
+
+    def _limit(self) -> dict[str, int]:
+        """For each limit, by name, the variable that no hour is above, and that is at most the limit."""
         limits, kinds = self.asked.limits, self.asked.kinds
+        caps: dict[str, int] = {}
         if limits.cost_usd_per_h is not None:
-            self.model.add(self.cost <= math.floor(limits.cost_usd_per_h * SCALE * len(self.chosen) + 1e-3))
-        for held in self.held:
-            if limits.power_kw is not None:
-                power = sum(round(kind.power_kw * SCALE) * held[kind.name] for kind in kinds)
-                self.model.add(power <= math.floor(limits.power_kw * SCALE + 1e-3))
-            if limits.machines is not None:
-                self.model.add(sum(held.values()) <= limits.machines)
-            for name, most in limits.machines_of.items():
-                if name in held:
-                    self.model.add(held[name] <= most)
-            if limits.racks:
-                self._rack(held)
+            caps["cost"] = self.linear.variable(limits.cost_usd_per_h)
+            self.linear.at_most({**self.cost, caps["cost"]: -float(len(self.chosen))})
+        per_hour: list[tuple[str, float | None, dict[str, float]]] = [
+            ("power", limits.power_kw, {kind.name: kind.power_kw for kind in kinds}),
+            ("machines", limits.machines, {kind.name: 1.0 for kind in kinds}),
+            *((f"machines of {name}", float(most), {name: 1.0}) for name, most in limits.machines_of.items()),
+        ]
+        for name, most, weights in per_hour:
+            if most is not None and weights.keys() <= self.reserved.keys():
+                caps[name] = cap = self.linear.variable(most)
+                for held in self.held:
+                    row: Sum = {cap: -1.0}
+                    for kind, weight in weights.items():
+                        add(row, held[kind], weight)
+                    self.linear.at_most(row)
+        return caps | self._racks()
 
-    def _rack(self, held: Mapping[str, Any]) -> None:
-        places: list[Any] = [0] * len(self.asked.kinds)
-        for rack in self.asked.limits.racks:
-            ways = [(filling, self._count(rack.count)) for filling in fillings(rack, self.asked.kinds)]
-            self.model.add(sum(filled for _, filled in ways) <= rack.count)
-            places = [
-                place + sum(filling[kind] * filled for filling, filled in ways) for kind, place in enumerate(places)
-            ]
-        for place, kind in zip(places, self.asked.kinds, strict=True):
-            self.model.add(place >= held[kind.name])
-
-
-Machines = dict[tuple[int, Role], int]
-
-
-def _serving(picked: Sequence[Option]) -> Machines:
-    return {(service, role): count for service, pick in enumerate(picked) for role, count in pick.roles.items()}
-
-
-def _more(now: Machines, before: Machines) -> Machines:
-    return {key: max(count - before.get(key, 0), 0) for key, count in now.items()}
-
-
-def _of_kind(machines: Machines, kind: str) -> int:
-    return sum(count for (_, (_, name)), count in machines.items() if name == kind)
+    def _racks(self) -> dict[str, int]:
+        kinds, racks = self.asked.kinds, self.asked.limits.racks
+        caps = {f"{RACKS}{rack.name}": self.linear.variable(rack.count) for rack in racks}
+        for held in self.held if racks else ():
+            rows: list[Sum] = [dict(held[kind.name]) for kind in kinds]
+            for rack, cap in zip(racks, caps.values(), strict=True):
+                filled: Sum = {cap: -1.0}
+                for filling in fillings(rack, kinds):
+                    ways = self.linear.variable(whole=True)
+                    filled[ways] = 1.0
+                    for row, count in zip(rows, filling, strict=True):
+                        if count:
+                            row[ways] = -float(count)
+                self.linear.at_most(filled)
+            for row in rows:
+                self.linear.at_most(row)
+        return caps

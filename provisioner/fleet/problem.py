@@ -30,6 +30,11 @@ class Kind:
     """Part of the cost of each one owned that is paid whether it is used or not."""
     startup_s: float = 0.0
 
+    @property
+    def spared_usd_per_h(self) -> float:
+        """What using one that is owned costs less than another; nobody is paid for using one, however dear it was."""
+        return min(self.sunk_usd_per_h, self.cost_usd_per_h)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
@@ -40,10 +45,13 @@ class Option:
     rate_rps: float
     evaluation: Evaluation | None = None
     """The certified evaluation behind it; None for one made up."""
+    roles: Mapping[Role, int] = field(init=False, compare=False, repr=False)
+    """Machines by pool and type; without an evaluation all of a type have one role."""
 
-    @property
-    def roles(self) -> dict[Role, int]:
-        """Machines by pool and type; without an evaluation all of a type have one role."""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "roles", self._roles())
+
+    def _roles(self) -> dict[Role, int]:
         if self.evaluation is None:
             return {("mixed", name): count for name, count in self.machines.items() if count}
         cluster = self.evaluation.cluster
@@ -119,7 +127,7 @@ class Totals:
     def of(cls, kinds: Sequence[Kind], picks: Sequence[Option | None]) -> Totals:
         """The totals of some clusters."""
         counts = {kind.name: sum(pick.machines.get(kind.name, 0) for pick in picks if pick) for kind in kinds}
-        spared = sum(min(counts[kind.name], kind.owned) * kind.sunk_usd_per_h for kind in kinds)
+        spared = sum(min(counts[kind.name], kind.owned) * kind.spared_usd_per_h for kind in kinds)
         return cls(
             cost_usd_per_h=round(sum(counts[kind.name] * kind.cost_usd_per_h for kind in kinds) - spared, 9),
             sunk_usd_per_h=round(sum(kind.owned * kind.sunk_usd_per_h for kind in kinds), 9),

@@ -12,8 +12,8 @@ With :math:`x_{so} \in \{0, 1\}` for service *s* getting its option *o*, which t
     \text{power} = \sum_m p_m n_m, \quad \text{machines} = \sum_m n_m
 
 each below its limit, as is :math:`n_m`; racks as in `packing`. :math:`k_m` is the sunk part of the price
-:math:`c_m`. The goal is to minimise cost, power or machines; to maximise :math:`\sum_{s,o} w_s r_{so} x_{so}`; or to
-maximise *t* with :math:`t \le \sum_o (r_{so} / R_s) x_{so}` for each *s*.
+:math:`c_m`, at most all of it. The goal is to minimise cost, power or machines; to maximise
+:math:`\sum_{s,o} w_s r_{so} x_{so}`; or to maximise *t* with :math:`t \le \sum_o (r_{so} / R_s) x_{so}` for each *s*.
 
 CP-SAT computes with integers. Coefficients and limits are in millionths of USD/h, kW, requests/s and shares, each
 rounded to the nearest (limits down, after adding a thousandth of a millionth); catalog prices and powers have two or
@@ -150,10 +150,10 @@ class Program:
         scale = _scale(kind.cost_usd_per_h * n for kind, n in zip(kinds, most, strict=True))
         cost = sum(round(kind.cost_usd_per_h * scale) * n for kind, n in zip(kinds, self._counts, strict=True))
         for kind, count in zip(kinds, self._counts, strict=True):
-            if kind.owned and kind.sunk_usd_per_h:
+            if kind.owned and kind.spared_usd_per_h:
                 used = self.model.new_int_var(0, kind.owned, "")
                 self.model.add(used <= count)
-                cost -= round(kind.sunk_usd_per_h * scale) * used
+                cost -= round(kind.spared_usd_per_h * scale) * used
         yield Measure("cost", UNITS["cost"], scale, cost)
         scale = _scale(kind.power_kw * n for kind, n in zip(kinds, most, strict=True))
         power = sum(round(kind.power_kw * scale) * n for kind, n in zip(kinds, self._counts, strict=True))

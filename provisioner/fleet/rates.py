@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -83,7 +84,7 @@ def planned(
     effort: Effort,
     workers: Workers,
 ) -> DayPlan:
-    """The cheapest plan all of whose clusters pass at the very rate of each hour.
+    """The best plan all of whose clusters pass at the very rate of each hour.
 
     A cluster that passes at a rate hardly ever fails at a lower one; that is checked, and one that does is left out.
     """
@@ -94,13 +95,15 @@ def planned(
         options=tuple(zip(*options, strict=True)),
         day=fleet.day,
         limits=fleet.limits,
+        minimize=fleet.minimize or "cost",
     )
     passes: dict[tuple[int, str, float], bool] = {}
+    started = time.perf_counter()
     for _ in range(MOST_ROUNDS):
         plan = plan_hours(asked, effort)
         failing = _failing(plan, contenders, rates, passes, workers)
         if not failing:
-            return replace(plan, checked=len(passes))
+            return replace(plan, checked=len(passes), elapsed_s=time.perf_counter() - started)
         asked = replace(
             asked,
             options=tuple(

@@ -11,15 +11,19 @@ from rich.text import Text
 
 from provisioner.fleet.day import DayPlan
 from provisioner.report.answer import SCHEMA_VERSION
-from provisioner.report.fleet import empty
+from provisioner.report.fleet import conflict, empty, limit
 from provisioner.report.plain import plain, printable
 from provisioner.report.title import titled
+
+UNITS = {"cost": "USD", "power": "kWh", "machines": "machine-hours"}
+"""What is minimised over all hours."""
 
 
 def table(plan: DayPlan, title: str) -> RenderableType:
     """Hours that are alike together: each service's cluster, what is held, and what that saves."""
     if not plan.is_feasible:
-        return Text(f"{printable(title)}: no plan is within the limits in every hour.")
+        reason = Text(f"{printable(title)}: no plan; {printable(plan.reason or '')}.")
+        return Group(*(part for part in (reason, conflict(plan.conflict)) if part is not None))
     shown = empty(("Hours", "Service", "Cluster"), ("held", "starts"))
     for hours in _alike(plan):
         first, last = hours[0], hours[-1]
@@ -51,10 +55,16 @@ def _summary(plan: DayPlan) -> list[str]:
         f"{plan.cost_usd:,.2f} USD in {hours} hours, {plan.cost_usd / hours:,.2f} USD/h.",
         f"Reserved: {reserved or 'none'}.",
     ]
-    if plan.peak_usd is None:
+    unit = UNITS[plan.minimize]
+    if plan.minimize != "cost":
+        lines.insert(0, f"{plan.value:,.6g} {unit} in {hours} hours.")
+    if plan.peak_value is None:
         lines.append("One fixed fleet for the peak is not within the limits.")
-    elif plan.peak_usd:
-        lines.append(f"One fixed fleet for the peak costs {plan.peak_usd:,.2f} USD: the plan saves {plan.saving:.1%}.")
+    elif plan.peak_value:
+        takes = (
+            f"costs {plan.peak_value:,.2f} USD" if plan.minimize == "cost" else f"takes {plan.peak_value:,.6g} {unit}"
+        )
+        lines.append(f"One fixed fleet for the peak {takes}: the plan saves {plan.saving:.1%}.")
     passing = f"{plan.checked} clusters pass at the rate of their hour"
     lines.append(f"{passing}; in {plan.elapsed_s:.1f} s: {_certificate(plan)}.")
     return lines
@@ -62,7 +72,7 @@ def _summary(plan: DayPlan) -> list[str]:
 
 def _certificate(plan: DayPlan) -> str:
     return {
-        "optimal": "no plan of these clusters costs less",
+        "optimal": f"no plan of these clusters {'costs' if plan.minimize == 'cost' else 'takes'} less",
         "feasible": f"time ran out: {plan.gap:.2%} less at most",
         "infeasible": "no plan is within the limits in every hour",
     }[plan.status]
@@ -73,7 +83,7 @@ def answer(plan: DayPlan, inputs: Mapping[str, Any], rates: Sequence[Sequence[fl
     return {
         "schema_version": SCHEMA_VERSION,
         "status": plan.status,
-        "goal": {"minimize": "cost", "by": "hour"},
+        "goal": {"minimize": plan.minimize, "by": "hour"},
         "inputs": dict(inputs),
         "hours": [
             {
@@ -97,10 +107,16 @@ def answer(plan: DayPlan, inputs: Mapping[str, Any], rates: Sequence[Sequence[fl
         ],
         "reserved": dict(plan.reserved),
         "cost_usd": plan.cost_usd,
-        "bound_usd": plan.bound_usd,
+        "bound_usd": plan.bound if plan.minimize == "cost" else None,
+        "value": plan.value,
+        "bound": plan.bound,
+        "unit": UNITS[plan.minimize],
         "gap": plan.gap,
         "peak_usd": plan.peak_usd,
+        "peak_value": plan.peak_value,
         "saving": plan.saving,
+        "conflict": [limit(use) for use in plan.conflict],
+        "reason": plan.reason,
         "search": {"certificate": _certificate(plan), "checked": plan.checked, "elapsed_s": round(plan.elapsed_s, 3)},
     }
 

@@ -25,7 +25,7 @@ def table(plan: FleetPlan, goal: str, title: str, certificates: Sequence[Certifi
         parts = [_services(plan, title), _limits(plan, goal), *parts]
     else:
         reason = Text(f"{printable(title)}: no fleet; {printable(plan.reason or '')}.")
-        parts = [reason, _conflict(plan.conflict), *parts]
+        parts = [reason, conflict(plan.conflict), *parts]
     return Group(*(part for part in parts if part is not None))
 
 
@@ -70,7 +70,8 @@ def _limits(plan: FleetPlan, goal: str) -> Table | None:
     return table
 
 
-def _conflict(uses: Sequence[LimitUse]) -> Table | None:
+def conflict(uses: Sequence[LimitUse]) -> Table | None:
+    """Limits that contradict each other, and what would do; None if there are none."""
     if not uses:
         return None
     table = empty(("Limit",), ("is", "enough, others kept"))
@@ -125,8 +126,8 @@ def answer(
         "value": plan.value,
         "bound": plan.bound,
         "gap": plan.gap,
-        "limits": [_limit(use) for use in plan.limits],
-        "conflict": [_limit(use) for use in plan.conflict],
+        "limits": [limit(use) for use in plan.limits],
+        "conflict": [limit(use) for use in plan.conflict],
         "dropped_first": [{"service": each.service, "at": each.at} for each in plan.dropped_first],
         "rationed": plan.rationed,
         "search": {
@@ -166,7 +167,8 @@ def _totals(totals: Totals) -> dict[str, Any]:
     }
 
 
-def _limit(use: LimitUse) -> dict[str, Any]:
+def limit(use: LimitUse) -> dict[str, Any]:
+    """A limit as plain data."""
     enough = None if use.enough is None else {"limit": use.enough.to, "gain": use.enough.gain}
     return {
         "name": use.name,

@@ -242,8 +242,8 @@ def test_a_plan_by_the_hour_saves_and_is_checked(provision: Provision, folder: P
         (TWO.format(limits="{}"), "no service has rates by the hour"),
         (DAY.replace("target_rps: 5", "hourly_rps: [1, 2]"), "fleet.yaml:5: services.1.hourly_rps: gives 2 hours"),
         (
-            DAY.replace("minimize: cost", "minimize: power"),
-            "fleet.yaml:1: minimize: a plan by the hour is the cheapest",
+            DAY.replace("minimize: cost", "maximize: throughput"),
+            "fleet.yaml:1: maximize: a plan by the hour serves every service in full",
         ),
     ],
 )
@@ -251,6 +251,35 @@ def test_bad_hours(provision: Provision, folder: Path, text: str, said: str) -> 
     run = provision("fleet", written(folder, text), *QUICK, "--by-hour")
     assert run.code == 2
     assert said in run.err
+
+
+@pytest.mark.parametrize(("goal", "unit"), [("power", "kWh"), ("machines", "machine-hours")])
+def test_a_plan_by_the_hour_of_least_power_or_machines(
+    provision: Provision, folder: Path, goal: str, unit: str
+) -> None:
+    run = provision("fleet", written(folder, DAY.replace("cost", goal)), *QUICK, "--by-hour", "--json")
+    assert run.code == 0, run.err
+    answer = run.answer
+    assert (answer["status"], answer["unit"], answer["bound_usd"]) == ("optimal", unit, None)
+    weights = {"dgx-a100": 6.2, "dgx-h100": 11.0} if goal == "power" else {"dgx-a100": 1.0, "dgx-h100": 1.0}
+    held = [(name, each["held"]) for hour in answer["hours"] for name, each in hour["machines"].items()]
+    assert answer["value"] == pytest.approx(sum(weights[name] * count for name, count in held))
+    assert answer["value"] == pytest.approx((1 - answer["saving"]) * answer["peak_value"])
+    assert f"{unit} in 6 hours" in provision("fleet", "fleet.yaml", *QUICK, "--by-hour").out
+
+
+def test_a_day_beyond_its_limits_names_the_smallest_conflict(provision: Provision, folder: Path) -> None:
+    text = DAY + "limits: {power_kw: 20, machines: 90}\n"
+    run = provision("fleet", written(folder, text), *QUICK, "--by-hour", "--json")
+    assert run.code == 3
+    assert [use["name"] for use in run.answer["conflict"]] == ["power"]
+    enough = run.answer["conflict"][0]["enough"]["limit"]
+    assert "power at most 20 kW" in run.answer["reason"]
+    assert "enough, others kept" in provision("fleet", "fleet.yaml", *QUICK, "--by-hour").out
+    text = text.replace("power_kw: 20", f"power_kw: {enough}")
+    assert provision("fleet", written(folder, text), *QUICK, "--by-hour", "--json").code == 0
+    text = text.replace(f"power_kw: {enough}", f"power_kw: {enough - 0.01}")
+    assert provision("fleet", written(folder, text), *QUICK, "--by-hour", "--json").code == 3
 
 
 def test_rates_come_from_a_trace(provision: Provision, folder: Path) -> None:

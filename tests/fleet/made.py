@@ -129,7 +129,7 @@ def problems(draw: st.DrawFn) -> Problem:
             cost_usd_per_h=kind.cost_usd_per_h,
             power_kw=kind.power_kw,
             owned=draw(st.integers(0, 4)),
-            sunk_usd_per_h=draw(st.sampled_from([0.0, 1.5, kind.cost_usd_per_h])),
+            sunk_usd_per_h=draw(st.sampled_from([0.0, 1.5, kind.cost_usd_per_h, 9.0])),
         )
         for kind in KINDS
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from provisioner.domain.fleet import Day, Limits
-from provisioner.fleet import Effort, Kind, Option
+from provisioner.fleet import Effort, Kind, Option, proving
 from provisioner.fleet.day import plan_hours
 from provisioner.fleet.hours import Hours
 from tests.fleet.made import option
@@ -77,38 +78,119 @@ def test_spot_machines_are_used_up_to_their_number() -> None:
     assert plan.cost_usd == pytest.approx(2 * 2 * (4 + 2 * 0.25))
 
 
-@given(data=st.data())
-@examples(8)
-def test_the_plan_costs_what_brute_force_says(data: st.DataObject) -> None:
+@st.composite
+def questions(draw: st.DrawFn) -> Hours:
+    """Three hours of two services with up to two clusters each, prices and limits of all kinds."""
     made = st.builds(option, st.integers(0, 3), st.integers(0, 2)).filter(lambda o: any(o.machines.values()))
     row = st.lists(made, min_size=1, max_size=2, unique_by=lambda o: o.label).map(tuple)
-    hours = tuple(tuple(data.draw(row) for _ in range(2)) for _ in range(3))
+    hours = tuple(tuple(draw(row) for _ in range(2)) for _ in range(3))
     day = Day(
-        reserved=data.draw(st.sampled_from([0.5, 1.0])),
-        on_demand=data.draw(st.sampled_from([None, 1.0, 1.5])),
-        change_usd=data.draw(st.sampled_from([0.0, 1.5])),
+        reserved=draw(st.sampled_from([0.5, 1.0])),
+        on_demand=draw(st.sampled_from([None, 1.0, 1.5])),
+        spot=draw(st.sampled_from([None, 0.25])),
+        spot_machines={"old": 1},
+        change_usd=draw(st.sampled_from([0.0, 1.5])),
         change_s=0.0,
     )
-    limits = Limits(power_kw=data.draw(st.sampled_from([None, 20.0, 40.0])))
-    question = Hours(
-        kinds=kinds(data.draw(st.sampled_from([0.0, 600.0])), owned=1),
+    limits = Limits(
+        cost_usd_per_h=draw(st.sampled_from([None, 15.0, 25.0])),
+        power_kw=draw(st.sampled_from([None, 20.0, 40.0])),
+        machines=draw(st.sampled_from([None, 5, 8])),
+        machines_of=draw(st.sampled_from([{}, {"new": 1}])),
+    )
+    return Hours(
+        kinds=kinds(draw(st.sampled_from([0.0, 600.0, 7000.0])), owned=1),
         services=("a", "b"), options=hours, day=day, limits=limits,
+        minimize=draw(st.sampled_from(["cost", "power", "machines"])),
     )  # fmt: skip
-    least = min((cost(question, picks) for picks in product(*(product(*hour) for hour in hours))), default=None)
+
+
+def every(question: Hours) -> list[Brute]:
+    """All plans, within the limits or not."""
+    return [worked_out(question, picks) for picks in product(*(product(*hour) for hour in question.options))]
+
+
+@given(question=questions())
+@examples(16)
+def test_the_plan_is_what_brute_force_says(question: Hours) -> None:
+    within = [each for each in every(question) if all(each.used[name] <= most + 1e-9 for name, most in caps(question))]
     plan = plan_hours(question, EFFORT)
-    if least == float("inf"):
+    if not within:
         assert plan.status == "infeasible"
-    else:
-        assert plan.cost_usd == pytest.approx(least, abs=1e-3)
+        return
+    least = min(each.value for each in within)
+    assert plan.status == "optimal"
+    assert plan.value == plan.bound == pytest.approx(least, abs=1e-2)
+    cheapest = min(each.cost for each in within if each.value <= least + 1e-9)
+    assert plan.cost_usd == pytest.approx(cheapest, abs=0.1)
+    found = worked_out(question, plan.picks)
+    assert (found.value, found.cost) == pytest.approx((plan.value, plan.cost_usd))
+    assert all(found.used[name] <= most + 1e-9 for name, most in caps(question))
 
 
-def cost(question: Hours, picks: tuple[tuple[Option, ...], ...]) -> float:
-    """Of these clusters, with the best number reserved of each type; infinite beyond a limit."""
+@given(question=questions())
+@examples(12)
+def test_contradicting_limits_are_the_fewest(question: Hours) -> None:
+    plan, plans = plan_hours(question, EFFORT), every(question)
+
+    def is_met(kept: tuple[tuple[str, float], ...]) -> bool:
+        return any(all(each.used[name] <= most + 1e-9 for name, most in kept) for each in plans)
+
+    if plan.is_feasible:
+        assert not plan.conflict
+        return
+    named = [use.name for use in plan.conflict]
+    assert not is_met(tuple(each for each in caps(question) if each[0] in named))
+    for size in range(len(named)):
+        assert all(is_met(kept) for kept in combinations(caps(question), size))
+    for use in plan.conflict:
+        others = [each for each in caps(question) if each[0] != use.name]
+        allowed = [each.used[use.name] for each in plans if all(each.used[n] <= most + 1e-9 for n, most in others)]
+        assert (use.enough.to if use.enough else None) == (pytest.approx(min(allowed)) if allowed else None)
+
+
+def test_many_processes_prove_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proving, "SMALL", 0)
+    rows = [tuple(option(2 + hour % 3 + n, (hour + n) % 4) for n in range(3)) for hour in range(12)]
+    question = asked(*zip(rows, rows[5:] + rows[:5], strict=True), on_demand=1.0, reserved=0.6, change_usd=0.5)
+    alone, shared = (plan_hours(question, Effort(time_s=60, threads=threads)) for threads in (1, 2))
+    assert alone.status == shared.status == "optimal"
+    assert alone.picks == shared.picks
+
+
+def test_a_plan_out_of_time_says_what_is_not_known() -> None:
+    rows = [tuple(option(2 + hour % 3 + n, (hour + n) % 4) for n in range(3)) for hour in range(12)]
+    question = asked(*zip(rows, rows[5:] + rows[:5], strict=True), on_demand=1.0, reserved=0.6, change_usd=0.5)
+    plan = plan_hours(question, Effort(time_s=1e-9, threads=1))
+    assert plan.status == "feasible"
+    assert plan.bound < plan_hours(question, EFFORT).value <= plan.value
+    assert 0 < plan.gap <= 1
+
+
+def caps(question: Hours) -> list[tuple[str, float]]:
+    """The limits by name."""
+    limits = question.limits
+    given = [("cost", limits.cost_usd_per_h), ("power", limits.power_kw), ("machines", limits.machines)]
+    given += [(f"machines of {name}", most) for name, most in limits.machines_of.items()]
+    return [(name, most) for name, most in given if most is not None]
+
+
+@dataclass(frozen=True)
+class Brute:
+    """A plan's goal, its cost, and the most it uses of everything in any hour; of cost the mean."""
+
+    value: float
+    cost: float
+    used: dict[str, float]
+
+
+def worked_out(question: Hours, picks: tuple[tuple[Option, ...], ...]) -> Brute:
+    """Of these clusters, with the best number reserved of each type."""
     hours, day = len(picks), question.day
     serving = [{(s, r): n for s, o in enumerate(hour) for r, n in o.roles.items()} for hour in picks]
     starts = [{k: max(n - serving[t - 1].get(k, 0), 0) for k, n in serving[t].items()} for t in range(hours)]
     total = day.change_usd * sum(sum(hour.values()) for hour in starts)
-    power = [0.0] * hours
+    power, machines, used = [0.0] * hours, [0] * hours, {}
     for kind in question.kinds:
         lead = question.lead_hours[kind.name]
         held = [sum(n for (_, (_, name)), n in hour.items() if name == kind.name) for hour in serving]
@@ -116,18 +198,23 @@ def cost(question: Hours, picks: tuple[tuple[Option, ...], ...]) -> float:
             coming = [starts[(t + ahead) % hours] for ahead in range(1, lead + 1)]
             held[t] += sum(n for hour in coming for (_, (_, name)), n in hour.items() if name == kind.name)
             power[t] += held[t] * kind.power_kw
+            machines[t] += held[t]
+        used[f"machines of {kind.name}"] = float(max(held))
         total += min(reserving(kind, day, held, count) for count in range(max(held) + 1))
-    most = question.limits.power_kw
-    return float("inf") if most is not None and max(power) > most + 1e-9 else total
+    used |= {"cost": total / hours, "power": max(power), "machines": float(max(machines))}
+    value = {"cost": total, "power": sum(power), "machines": float(sum(machines))}[question.minimize]
+    return Brute(value, total, used)
 
 
 def reserving(kind: Kind, day: Day, held: list[int], reserved: int) -> float:
-    """With so many reserved, the others owned, which cost their price here, or on demand."""
+    """With so many reserved, the others spot, then owned, which cost their price here, or on demand."""
     total = kind.cost_usd_per_h * day.reserved * reserved * len(held)
     for count in held:
         short = max(count - reserved, 0)
-        owned, rest = min(short, kind.owned), max(short - kind.owned, 0)
+        spot = min(short, day.spot_machines.get(kind.name, 0)) if day.spot is not None else 0
+        owned = min(short - spot, kind.owned)
+        rest = short - spot - owned
         if day.on_demand is None and rest:
             return float("inf")
-        total += kind.cost_usd_per_h * (owned + (day.on_demand or 0) * rest)
+        total += kind.cost_usd_per_h * (spot * (day.spot or 0) + owned + (day.on_demand or 0) * rest)
     return total

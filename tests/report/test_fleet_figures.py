@@ -9,7 +9,7 @@ import pytest
 
 from provisioner.fleet import FleetPlan, Kind, LimitUse, Offer, Option, Pick, Raise, Totals
 from provisioner.fleet.day import DayPlan
-from provisioner.fleet.hours import Holding
+from provisioner.fleet.sourcing import Holding
 from provisioner.report.figures import Stacks
 from provisioner.report.figures.day import by_hour
 from provisioner.report.figures.fleet import amounts, choices, contradiction, of_fleet, served
