@@ -59,10 +59,11 @@ def table(depth: Depth) -> RenderableType:
         shares = (pool.prompt, pool.decode, pool.mixed, 1 - pool.busy, pool.on_loan, pool.kv_mean, pool.kv_peak)
         pools.add_row(pool.name, *(f"{share:.0%}" for share in shares))
     lines = [f"{pool.name}: {_batches(pool)}" for pool in depth.pools]
-    lines.append(
-        f"KV-cache of {depth.transferred:.0%} of the requests is sent; it shows for "
-        f"{depth.transfer_mean_s * 1e3:.1f} ms, {depth.transfer_share:.1%} of E2E."
-    )
+    if len(depth.pools) > 1:
+        lines.append(
+            f"KV-cache of {depth.transferred:.0%} of the requests is sent; it shows for "
+            f"{depth.transfer_mean_s * 1e3:.1f} ms, {depth.transfer_share:.1%} of E2E."
+        )
     if depth.recomputations:
         lines.append(f"KV-cache was dropped for want of memory, and computed anew: {depth.recomputations:,} times.")
     return Group(
