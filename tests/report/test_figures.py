@@ -342,3 +342,11 @@ def test_a_shared_cell_shows_one_that_passes_before_one_that_is_nearer_on_some_l
     maps = HeatMaps.of([*found, evaluation((9, 9))], "t")
     assert [(t, p) for t, p, _ in maps.cells(1)] == [(1, 2)]  # the largest, which meets all with the most to spare
     assert [(t, p) for t, p, _ in maps.cells(2)] == [(0, 1), (1, 2)]
+
+
+def test_only_what_was_simulated_counts_as_drawn() -> None:
+    """A search looks at a band of its grid: the corners that it leaves out take no room."""
+    maps = HeatMaps.of([evaluation((n, 40 - n), (1.0,) * 4) for n in range(1, 40)], "t")
+    assert maps.sharing(39) == (1, 1)
+    assert maps.sharing(38) != (1, 1)
+    assert len(maps.cells(38)) <= 38

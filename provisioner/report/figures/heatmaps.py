@@ -102,7 +102,8 @@ class HeatMaps:
     def sharing(self, most: int) -> tuple[int, int]:
         """How many neighbouring counts of prompt and of token machines share a cell if at most so many are drawn."""
         across = down = 1
-        while -(-len(self.prompts) // across) * -(-len(self.tokens) // down) > most:
+        known = self.is_known
+        while _blocks(known, across, down) > most:
             if len(self.prompts) / across >= len(self.tokens) / down:
                 across += 1
             else:
@@ -131,6 +132,12 @@ class HeatMaps:
     def any_passes(self) -> bool:
         """Whether what is marked is an optimum, and not a miss."""
         return bool(self.passes.any())
+
+
+def _blocks(known: NDArray[np.bool_], across: int, down: int) -> int:
+    """How many cells of so many neighbours have anything to show."""
+    rows, columns = (np.arange(0, size, step) for size, step in zip(known.shape, (down, across), strict=True))
+    return int(np.logical_or.reduceat(np.logical_or.reduceat(known, rows, axis=0), columns, axis=1).sum())
 
 
 def edges(counts: Ints) -> Floats:

@@ -7,6 +7,8 @@ import math
 from provisioner.report.figures.bars import Bars
 from provisioner.report.html.charts.common import ABOVE, COLOURS, FAINT, INK, MOST_TEXTS, WIDE, Spec, number, said
 
+MOST_LEVEL = 4
+"""Bars of a group whose amounts stand level above them; of more they are turned."""
 TWO_LINES = "split(replace(replace(datum.label, ' ≤', '\\n≤'), ', ', ',\\n'), '\\n')"
 """A limit stands below the name of what it limits, and so does what follows a comma."""
 
@@ -51,8 +53,10 @@ def spec(figure: Bars) -> Spec:
         "mark": {"type": "bar", "clip": True},
         "encoding": {**place, "color": colour, "tooltip": tooltip, "description": {"field": "said"}},
     }
+    is_turned = len(names) > MOST_LEVEL
+    placed = {"angle": 270, "align": "left", "baseline": "middle", "dx": 4} if is_turned else {"dy": -6}
     texts: Spec = {
-        "mark": {"type": "text", "dy": -6, "fontSize": 9, "aria": False, "clip": True},
+        "mark": {"type": "text", "fontSize": 9, "aria": False, "clip": True, **placed},
         "encoding": {**place, "text": {"field": "text", "type": "nominal"}},
     }
     rule: Spec = {
@@ -73,4 +77,4 @@ def spec(figure: Bars) -> Spec:
 
 def _highest(figure: Bars) -> float:
     values = [v for series in figure.series for v in series.values if math.isfinite(v)]
-    return min(max([1.0, *values]) * 1.1, 3.3)
+    return min(max([1.0, *values]) * (1.1 if len(figure.series) <= MOST_LEVEL else 1.25), 3.3)

@@ -17,7 +17,7 @@ TICKS = [float(f"{digit}e{power}") for power in range(-6, 9) for digit in (1, 2,
 """Of a logarithmic axis, as far as it goes."""
 NEVER = 1e6
 """Stands for infinity, which JSON lacks."""
-MOST_TEXTS = 30
+MOST_TEXTS = 60
 """Texts at bars that do not hide each other; the tooltip has all."""
 MOST_DOTS = 1500
 MOST_CELLS = 2500
