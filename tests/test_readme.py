@@ -20,6 +20,14 @@ def quick_start() -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.parametrize(
+    "file", [README, *README.parent.glob("docs/**/*.md"), *README.parent.glob("provisioner/**/*.py")]
+)
+def test_nobody_is_told_to_install_the_package_of_the_same_name_on_pypi(file: Path) -> None:
+    """It is another project's, and would be installed in place of this one."""
+    assert not re.search(r"pip\s+install\s+(-\S+\s+)*['\"]?provisioner\b", file.read_text(encoding="utf-8"))
+
+
 def test_there_are_exactly_two_commands() -> None:
     blocks = quick_start()
     assert len(blocks) == 2

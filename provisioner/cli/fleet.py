@@ -169,7 +169,9 @@ def check_solver() -> None:
 
     if find_spec("ortools") is None:
         raise InputError(
-            Fault(problem="plans need ortools, which is not installed", allowed="pip install 'provisioner[fleet]'")
+            Fault(
+                problem="plans need ortools, which is not installed", allowed="pip install '.[fleet]' in the checkout"
+            )
         )
 
 

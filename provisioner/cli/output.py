@@ -28,16 +28,19 @@ def check(outputs: Outputs, **others: Path | None) -> None:
 
     _check_drawable(outputs.plot, "plot", PLOT_SUFFIXES, "matplotlib")
     _check_drawable(outputs.report, "report", REPORT_SUFFIXES, "vl_convert")
-    taken: dict[Path, str] = {}
     files = {"csv": outputs.csv, "json": outputs.json, "plot": outputs.plot, "report": outputs.report, **others}
-    for name, path in files.items():
-        option = f"--{name.replace('_', '-')}"
-        if path is not None and path != STDOUT:
-            check_writable(path, option)
-            if taken.setdefault(path.resolve(), option) != option:
-                raise _taken(f"is the file of {taken[path.resolve()]} already", option, path)
-            if _times_named(path) > 1:
-                raise _taken("is named elsewhere in the command", option, path)
+    written = {
+        f"--{name.replace('_', '-')}": path for name, path in files.items() if path is not None and path != STDOUT
+    }
+    taken: dict[str, str] = {}
+    for option, path in written.items():
+        check_writable(path, option)
+        first = taken.setdefault(os.path.realpath(path), option)
+        if first != option:
+            raise _taken(f"is the file of {first} already", option, path)
+    for option, path in written.items():
+        if _times_named(path) > 1:
+            raise _taken("is named elsewhere in the command", option, path)
 
 
 def _taken(problem: str, option: str, path: Path) -> InputError:
@@ -64,7 +67,7 @@ def _check_drawable(path: Path | None, extra: str, suffixes: Sequence[str], pack
             Fault(
                 problem=f"needs {package}, which is not installed",
                 field=f"--{extra}",
-                allowed=f"pip install 'provisioner[{extra}]'",
+                allowed=f"pip install '.[{extra}]' in the checkout",
             )
         )
 

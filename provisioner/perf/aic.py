@@ -119,7 +119,7 @@ def version() -> str:
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        allowed = "pip install 'provisioner[aic]' (Python 3.11 to 3.13; wheels for Linux x86-64)"
+        allowed = "pip install '.[aic]' in the checkout (Python 3.11 to 3.13; wheels for Linux x86-64)"
         raise InputError(Fault(problem=f"{DISTRIBUTION} is not installed", allowed=allowed)) from None
 
 

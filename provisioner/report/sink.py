@@ -76,7 +76,7 @@ def _is_stream(path: Path) -> bool:
 
 def _target(path: Path) -> Path:
     """What is written: the path, or what it links to."""
-    return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def check_folder(path: Path, field: str) -> None:

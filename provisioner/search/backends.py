@@ -158,7 +158,7 @@ def not_installed(name: str) -> InputError:
             problem=f"{name} is not installed",
             field="--backend",
             value=name,
-            allowed=f"pip install 'provisioner[{name}]', or threads, processes",
+            allowed=f"pip install '.[{name}]' in the checkout, or threads, processes",
         )
     )
 

@@ -42,7 +42,7 @@ class Tabular:
         try:
             import pandas as pd  # noqa: PLC0415 - only for those who ask for frames
         except ImportError as error:
-            raise ImportError("to_frame() needs pandas: pip install 'provisioner[notebook]'") from error
+            raise ImportError("to_frame() needs pandas: pip install '.[notebook]' in the checkout") from error
         return pd.DataFrame(self.rows())
 
     def _repr_html_(self) -> str:

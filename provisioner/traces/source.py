@@ -110,7 +110,7 @@ def pyarrow_module(name: str, what: str, faults: FaultList) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        faults.add(f"{what} needs pyarrow, which is not installed", allowed="pip install 'provisioner[traces]'")
+        faults.add(f"{what} needs pyarrow, which is not installed", allowed="pip install '.[traces]' in the checkout")
         raise faults.error() from error
 
 

@@ -76,4 +76,4 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(metadata, "version", absent)
     with pytest.raises(InputError) as caught:
         sample(LLAMA, TARGET)
-    assert "provisioner[aic]" in str(caught.value.faults[0].allowed)
+    assert "'.[aic]'" in str(caught.value.faults[0].allowed)

@@ -127,7 +127,7 @@ def test_a_library_that_is_missing_is_named_with_its_remedy(
     monkeypatch.setattr("provisioner.cli.output.find_spec", lambda _: None)
     run = provision("simulate", *HH, "--cluster", "5,2", *TINY, option, file)
     assert run.code == 2
-    assert f"needs {package}, which is not installed; allowed: pip install 'provisioner[{option[2:]}]'" in run.err
+    assert f"needs {package}, which is not installed; allowed: pip install '.[{option[2:]}]'" in run.err
 
 
 def test_where_nothing_passes_the_nearest_misses_are_drawn(provision: Provision, folder: Path) -> None:

@@ -31,8 +31,8 @@ from tests.cli.runs import TINY, environment, process, timeless
 from tests.search.questions import shipped
 
 GRID = ("sweep", "--design", "HH", *TINY, "--prompt", "1:12", "--token", "1:5", "--quiet")
-needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs provisioner[dask]")
-needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs provisioner[ray]")
+needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra [dask]")
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra [ray]")
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_an_extra_that_is_not_there_is_a_line(name: str, package: str, monkeypat
     monkeypatch.delitem(sys.modules, f"provisioner.search.on_{name}", raising=False)
     with pytest.raises(InputError) as caught:
         open_backend(name, 2, "x:1")
-    wanted = f"--backend: {name} is not installed (got '{name}'); allowed: pip install 'provisioner[{name}]'"
+    wanted = f"--backend: {name} is not installed (got '{name}'); allowed: pip install '.[{name}]' in the checkout"
     assert word(caught.value.faults[0]).startswith(wanted)
 
 

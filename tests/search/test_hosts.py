@@ -58,7 +58,7 @@ def hosts() -> Iterator[list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(find_spec("distributed") is None, reason="needs provisioner[dask]")
+@pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra [dask]")
 def test_three_hosts_give_the_same_bytes(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if not can_have_hosts():
         pytest.skip("network namespaces need root and Linux's ip")

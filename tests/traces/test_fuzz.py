@@ -177,4 +177,4 @@ def test_without_pyarrow(write: Write, monkeypatch: pytest.MonkeyPatch, content:
         read_recording(write(content))
     (fault,) = caught.value.faults
     assert fault.problem.endswith("needs pyarrow, which is not installed")
-    assert fault.allowed == "pip install 'provisioner[traces]'"
+    assert fault.allowed == "pip install '.[traces]' in the checkout"
