@@ -56,11 +56,15 @@ class Bar:
 class _Count(ProgressColumn):
     """Steps that are done, of all or of so many at most."""
 
+    def __init__(self, at_most: str) -> None:
+        super().__init__()
+        self._at_most = at_most
+
     def render(self, task: Task) -> Text:
         """As `12/200`, or `12/≤200`."""
         if task.total is None:
             return Text(f"{task.completed:,.0f}")
-        most = "" if task.fields["kind"] == "known" else "≤"
+        most = "" if task.fields["kind"] == "known" else self._at_most
         return Text(f"{task.completed:,.0f}/{most}{task.total:,.0f}")
 
 
@@ -109,7 +113,8 @@ def _clock(seconds: float) -> str:
 def progress(task: str, *, quiet: bool, total: int | None = None, parts: int = 1) -> Iterator[Bar]:
     """A bar that counts up, with rate and time; it vanishes when done."""
     console = remarks()
-    columns = (TextColumn("{task.description}"), BarColumn(20), _Count(), _Rate(), _Time())
+    at_most = "≤" if console.encoding.lower().startswith("utf") else "<="
+    columns = (TextColumn("{task.description}"), BarColumn(20), _Count(at_most), _Rate(), _Time())
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
     with _shown_late(bar, console, quiet=quiet):
         yield Bar(bar, task, total, parts)

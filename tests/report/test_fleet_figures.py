@@ -52,7 +52,7 @@ def test_a_row_has_what_each_service_takes_as_a_share_of_the_limit_or_of_the_who
 
 def test_a_limit_that_binds_says_what_more_of_it_buys() -> None:
     ends = amounts(planned(), "cost", "t").ends
-    assert ends == ("360, no limit", "94 of 100\n1 more buys nothing\n102 kW 20 USD/h less", "11, no limit")
+    assert ends == ("360, no limit", "94 of 100\n1 more buys nothing\n102 kW: 20 USD/h less", "11, no limit")
     slack = replace(POWER, enough=None)
     assert amounts(planned(limits=(slack,)), "cost", "t").ends[1] == "94 of 100"
 

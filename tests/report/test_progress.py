@@ -128,6 +128,17 @@ def test_a_long_job_shows_its_bar_and_takes_it_away(terminal: io.StringIO, monke
     assert terminal.getvalue().endswith("\x1b[2K")  # the line is wiped
 
 
+def test_a_terminal_that_shows_no_more_than_ascii_is_sent_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict", write_through=True)
+    monkeypatch.setattr(module, "Timer", AtOnce)
+    monkeypatch.setattr(module, "remarks", lambda: Console(file=file, force_terminal=True, width=100))
+    with progress("simulating", quiet=False) as bar:
+        bar(1)
+        bar.at_most(99)
+    file.seek(0)
+    assert "1/<=100" in plain(file.read())
+
+
 @pytest.mark.parametrize("quiet", [True, False])
 def test_quiet_and_pipes_stay_clean(quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
     text = io.StringIO()

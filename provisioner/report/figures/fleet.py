@@ -168,7 +168,7 @@ def _end(whole: float, use: LimitUse | None, goal: str) -> str:
     if use.enough is None or use.enough.gain is None:
         return text
     bought = f"{use.one_more:,.4g}" if use.one_more else "nothing"
-    step = f"{use.enough.to:,.6g} {use.unit} {use.enough.gain:,.4g} {GOAL_UNITS[goal]}"
+    step = f"{use.enough.to:,.6g} {use.unit}: {use.enough.gain:,.4g} {GOAL_UNITS[goal]}"
     return f"{text}\n1 more buys {bought}\n{step}"
 
 

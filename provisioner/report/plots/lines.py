@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure as Sheet
 
 from provisioner.report.figures.lines import Lines, Panel, Series
-from provisioner.report.plots.style import DASHES, FAINT, MARKERS, colours, name_ends, set_axis, sheet, text
+from provisioner.report.plots.style import DASHES, FAINT, GLYPHS, MARKERS, colours, name_ends, set_axis, sheet, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,8 @@ def _panel(axes: Axes, panel: Panel, *, is_named: bool) -> None:
     for index, (series, colour) in enumerate(zip(panel.series, colours(len(panel.series)), strict=True)):
         end = _line(axes, panel, series, colour, index)
         if end is not None and is_named and len(panel.series) > 1:
-            ends.append((*end, series.label, colour))
+            glyph = f"{GLYPHS[index % len(GLYPHS)]} " if panel.with_points else ""
+            ends.append((*end, f"{glyph}{series.label}", colour))
     if panel.limit is not None:
         is_falling = any(len(series.y) and series.y[0] > series.y[-1] for series in panel.series)
         axes.axhline(panel.limit, color=LIMIT, linewidth=1.2, linestyle=(0, (4, 2)))

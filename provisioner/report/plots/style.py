@@ -31,6 +31,8 @@ INK, FAINT = "#222222", "#767676"
 COLOURS = ("#004488", "#e07b2a", "#007a5a", "#7cc0ec", "#882255", "#b58900", "#111111", "#999999")
 """Told apart by people who see fewer colours, and by lightness in grey; markers and dashes tell the rest."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+GLYPHS = ("●", "■", "▲", "◆", "▼", "✚", "✖", "★")
+"""The markers as letters."""
 DASHES: tuple[tuple[float, ...] | str, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))  # type: ignore[assignment]
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST_LIGHT = 0.16
