@@ -300,24 +300,25 @@ class Judge(Shared):
         unfinished = sum(simulation.unfinished for simulation in simulations)
         if unfinished:
             warnings.append(f"{unfinished} requests never finish; they count with infinite times")
-        for pool, machine in enumerate(self.design.machines):
-            model = self._performance[machine.name]
+        names = [machine.name for machine in self.design.machines]
+        for name in dict.fromkeys(names):
+            model = self._performance[name]
             if model.origin != "measured":
-                warnings.append(f"iteration times on {machine.name} are {model.origin}, not measured")
-            peaks = [(s.peak_decodes[s.pool_rows(pool)], s.peak_tokens[s.pool_rows(pool)]) for s in simulations]
-            batch = max(int(decodes.max(initial=0)) for decodes, _ in peaks)
-            tokens = max(int(prompts.max(initial=0)) for _, prompts in peaks)
+                warnings.append(f"iteration times on {name} are {model.origin}, not measured")
+            rows = [(s, s.pool_rows(pool)) for s in simulations for pool, own in enumerate(names) if own == name]
+            batch = max(int(s.peak_decodes[own].max(initial=0)) for s, own in rows)
+            tokens = max(int(s.peak_tokens[own].max(initial=0)) for s, own in rows)
             if batch > model.decode_batch[-1]:
                 warnings.append(
-                    f"decode on {machine.name} is extrapolated: batches of up to {batch}, "
+                    f"decode on {name} is extrapolated: batches of up to {batch}, "
                     f"measured up to {model.decode_batch[-1]:g}"
                 )
             if tokens > model.prefill_tokens[-1]:
                 warnings.append(
-                    f"prefill on {machine.name} is extrapolated: up to {tokens} tokens, "
+                    f"prefill on {name} is extrapolated: up to {tokens} tokens, "
                     f"measured up to {model.prefill_tokens[-1]:g}"
                 )
-        return tuple(dict.fromkeys(warnings))
+        return tuple(warnings)
 
 
 def _throughput_rps(simulations: Sequence[Simulation]) -> float:

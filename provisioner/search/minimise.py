@@ -151,7 +151,7 @@ def _shortfall(judges: Sequence[Judge], max_machines: int) -> str:
     if not largest:
         return ""
     load, label, design = min(largest)
-    return f"{design} {label} comes nearest, with {load:.2f} times what it could do at best: "
+    return f"{design} {label} comes nearest, with {load:.2f} times the work that it can do at best: "
 
 
 def _is_confirmed(judge: Judge, confirmed: tuple[int, int] | None) -> bool:

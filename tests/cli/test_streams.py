@@ -25,6 +25,15 @@ def test_notes_go_to_standard_error(provision: Provision) -> None:
     assert not run.errors
 
 
+def test_what_is_extrapolated_on_a_machine_is_said_once_for_all_its_pools(provision: Provision, folder: Path) -> None:
+    """Prompt machines lend a hand with so many decodes that both pools leave what was measured."""
+    rows = "".join(f"{i / 300},10,200\n" for i in range(600))
+    (folder / "burst.csv").write_text("arrival_s,prompt_tokens,output_tokens\n" + rows)
+    run = provision("simulate", "--design", "HH", "--cluster", "1,1", "--workload", "burst.csv")
+    said = [line for line in run.notes if "decode on dgx-h100 is extrapolated" in line]
+    assert len(said) == 1, said
+
+
 @pytest.mark.parametrize("quiet", ["--quiet", "-q"])
 def test_quiet_leaves_only_the_answer(provision: Provision, quiet: str) -> None:
     loud, silent = provision(*MAIN_JOB, "--json"), provision(*MAIN_JOB, "--json", quiet)

@@ -176,5 +176,5 @@ def test_where_no_cluster_can_do_the_work_the_nearest_is_named() -> None:
     assert (plan.status, plan.best, plan.certificate.simulated) == ("infeasible", None, 0)
     assert plan.reason == (
         "no cluster within the limits can do the work: one 3P/T comes nearest, "
-        "with 2.00 times what it could do at best: raise --max-machines (now 3)"
+        "with 2.00 times the work that it can do at best: raise --max-machines (now 3)"
     )
