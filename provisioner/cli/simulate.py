@@ -69,6 +69,8 @@ def simulate(
     with working("simulating", quiet=question.quiet):
         evaluation = judge.evaluate(parsed, whole=True)
         first = judge.simulate(parsed)
+    if window[0] > first.makespan_s:
+        raise _late(trace_window, first.makespan_s)
     depth = judge.depth(first)
     title = f"{parsed.design.name} {parsed.label}, {setting.title}"
     for text in evaluation.warnings:
@@ -112,4 +114,15 @@ def _window(text: str) -> tuple[float, float]:
             return start_s, end_s
     raise InputError(
         Fault(problem="not a window", field="--trace-window", value=text, allowed="FROM:TO in seconds, as 20:25")
+    )
+
+
+def _late(window: str | None, end_s: float) -> InputError:
+    return InputError(
+        Fault(
+            problem="begins when all is done",
+            field="--trace-window",
+            value=window,
+            allowed=f"from 0 to {end_s:.4g}, in seconds",
+        )
     )

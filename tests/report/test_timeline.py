@@ -123,3 +123,13 @@ def test_a_window_that_is_none_is_told(provision: Provision, window: str) -> Non
                     f"--trace-window={window}")  # fmt: skip
     assert run.code == 2
     assert run.errors[0].startswith("error: --trace-window: not a window")
+
+
+def test_a_window_after_the_end_is_told_and_nothing_is_written(provision: Provision, folder: Path) -> None:
+    run = provision("simulate", "--design", "HH", "--cluster", "5,2", *TINY, "--trace-events", "t.json",
+                    "--requests", "r.csv", "--trace-window=900:1000")  # fmt: skip
+    assert run.code == 2
+    assert run.errors[0].startswith(
+        "error: --trace-window: begins when all is done (got '900:1000'); allowed: from 0 to "
+    )
+    assert not list(folder.iterdir())
