@@ -7,6 +7,8 @@ thousands of tasks wait: to walk along them for every newcomer made a simulation
 
 from __future__ import annotations
 
+import numpy as np
+
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.state import Records, World
 
@@ -43,25 +45,27 @@ def _write(world: World, machine: Records) -> None:
         task = world.tasks[task].younger
 
 
+# Unsigned places cannot mean a row's end, as negative ones do in Python: so the loops below move many at once.
+
+
 @jit_apart
 def insert(world: World, machine: Records, task: int, place: int) -> None:
     """Enter a task that has just joined at a place of the order."""
     if machine.waiting > machine.row_room:
         lay_out(world, machine)
         return
-    entry = machine.row_start + machine.waiting - 1
-    for _ in range(place):
-        world.rows[entry] = world.rows[entry - 1]
-        entry -= 1
-    world.rows[entry] = task
+    last = np.uint64(machine.row_start + machine.waiting - 1)
+    for step in range(np.uint64(place)):
+        world.rows[last - step] = world.rows[last - step - np.uint64(1)]
+    world.rows[last - np.uint64(place)] = task
 
 
 @jit_apart
 def take_out(world: World, machine: Records, task: int) -> None:
     """Take out a task that is about to leave."""
-    last = machine.row_start + machine.waiting - 1
+    last = np.uint64(machine.row_start + machine.waiting - 1)
     entry = last
     while world.rows[entry] != task:
-        entry -= 1
+        entry -= np.uint64(1)
     for place in range(entry, last):
-        world.rows[place] = world.rows[place + 1]
+        world.rows[place] = world.rows[place + np.uint64(1)]
