@@ -32,6 +32,8 @@ class LimitUse:
     """Its shadow value: what one unit more would gain, in the goal's unit. Machines come whole, so often nothing."""
     enough: Raise | None = None
     """The least limit with which the goal would be better, all others kept; None if it does not bind."""
+    is_known: bool = True
+    """Whether there was time to find out whether it binds, or how much would be enough."""
 
     @property
     def binds(self) -> bool:
@@ -85,6 +87,8 @@ class FleetPlan:
     conflict: tuple[LimitUse, ...] = ()
     """Limits that contradict each other, none of which could be left out; `used` is not known."""
     dropped_first: tuple[Dropped, ...] = ()
+    unexplained: tuple[str, ...] = ()
+    """Of limits, conflict and dropped_first: what is not known, or not known to be all, for want of time."""
     rationed: str | None = None
     """What `dropped_first` takes away."""
     elapsed_s: float = field(default=0.0, compare=False)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from provisioner.fleet.answer import LimitUse, Raise
-from provisioner.fleet.explaining import smallest_conflict
+from provisioner.fleet.explaining import Patience, smallest_conflict
 from provisioner.fleet.hours import RACKS, HourlyProgram
 from provisioner.fleet.program import UNITS
-from provisioner.fleet.solving import Effort
+from provisioner.fleet.solving import Effort, Verdict
 
 FREE = (0.0, float("inf"))
 
@@ -19,19 +19,21 @@ def conflict_by_hour(program: HourlyProgram, effort: Effort) -> tuple[LimitUse, 
 
     None where it is not known that they do, for want of time.
     """
-    caps, linear = program.caps, program.linear
+    caps, linear, patience = program.caps, program.linear, Patience.of(effort)
 
-    def is_feasible(kept: Sequence[str]) -> bool:
+    def verdict(kept: Sequence[str]) -> Verdict:
         free = {cap: FREE for name, cap in caps.items() if name not in kept}
-        return linear.least({}, within=free, time_s=effort.time_s).verdict != "infeasible"
+        found = linear.least({}, within=free, time_s=patience.left().time_s)
+        return ("unknown" if found.values is None else "feasible") if found.verdict == "open" else found.verdict
 
-    found: list[LimitUse] = []
-    if is_feasible(list(caps)):
+    if verdict(list(caps)) != "infeasible":
         return ()
-    for name in smallest_conflict(list(caps), is_feasible):
+    names, _ = smallest_conflict(list(caps), verdict)
+    found: list[LimitUse] = []
+    for name in names:
         unit = UNITS.get(name, "racks" if name.startswith(RACKS) else "machines")
         use = LimitUse(name=name, unit=unit, limit=linear.upper[caps[name]], used=None)
-        least = linear.least({caps[name]: 1.0}, within={caps[name]: FREE}, time_s=effort.time_s)
+        least = linear.least({caps[name]: 1.0}, within={caps[name]: FREE}, time_s=patience.left().time_s)
         enough = None if least.values is None else Raise(to=round(least.value, 6), gain=None)
-        found.append(replace(use, enough=enough))
+        found.append(replace(use, enough=enough, is_known=least.verdict != "open"))
     return tuple(found)

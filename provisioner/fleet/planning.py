@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from provisioner.fleet.answer import FleetPlan, LimitUse, Pick
-from provisioner.fleet.explaining import conflict, dropped_first, limit_uses
+from provisioner.fleet.explaining import Patience, conflict, dropped_first, limit_uses
 from provisioner.fleet.problem import Problem, Totals
 from provisioner.fleet.program import capacities
 from provisioner.fleet.solving import Effort, Solution, Solver
@@ -18,25 +18,32 @@ def plan(problem: Problem, effort: Effort | None = None, *, explain: bool = True
 
     Of fleets that are equally good the cheapest is taken, then the one of least power, of fewest machines, of fewest
     racks; then the first service gets the earliest of its options, the second, and so on. With `explain`, the
-    program is solved again for what each limit costs and who would be dropped first.
+    program is solved again for what each limit costs and who would be dropped first, all of which together may take as
+    long as the effort says.
     """
     effort = effort or Effort()
     started = time.perf_counter()
     solver = Solver(problem, capacities(problem), effort)
     limits = {name: most for name, most in capacities(problem).items() if name in solver.program.measures}
     solution = solver.settled()
+    patience, unexplained = Patience.of(effort), list[str]()
     found = _answer(problem, solution)
     if solution.verdict == "infeasible":
-        found = replace(found, conflict=conflict(problem, limits, effort))
+        contradicting, is_smallest = conflict(problem, limits, patience)
+        found = replace(found, conflict=contradicting)
+        unexplained += [] if is_smallest else ["conflict"]
     elif solution.is_found:
         is_proven = solution.verdict == "optimal" and explain
-        uses = limit_uses(problem, limits, solution, effort) if is_proven else _plain_uses(solver, limits, solution)
+        uses = limit_uses(problem, limits, solution, patience) if is_proven else _plain_uses(solver, limits, solution)
         found = replace(found, limits=uses)
+        unexplained += [] if all(use.is_known for use in uses) else ["limits"]
     if explain and solution.verdict in ("optimal", "infeasible"):
         rationed = _rationed(problem, found)
         amount = limits.get(rationed, 0.0) if solution.verdict == "infeasible" else solution.used.get(rationed, 0.0)
-        dropped = dropped_first(problem, limits, rationed, amount, effort) if rationed else ()
+        dropped, is_all = dropped_first(problem, limits, rationed, amount, patience) if rationed else ((), True)
         found = replace(found, dropped_first=dropped, rationed=rationed or None)
+        unexplained += [] if is_all else ["dropped_first"]
+    found = replace(found, unexplained=tuple(unexplained))
     return replace(found, elapsed_s=time.perf_counter() - started)
 
 

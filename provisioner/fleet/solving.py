@@ -112,9 +112,9 @@ class Solver:
         value = round(self._solver.objective_value)
         return Outcome(verdict=verdict, value=value, bound=round(self._solver.best_objective_bound))
 
-    def is_feasible(self) -> bool:
-        """Whether anything is within the limits."""
-        return self.best("min", 0).is_found
+    def verdict(self) -> Verdict:
+        """Whether anything is within the limits, as far as is known in time."""
+        return self.best("min", 0).verdict
 
     def settled(self, most_rules: int | None = None) -> Solution:
         """The one best fleet: by the goal, then by what decides between equals; or by the first few rules only."""

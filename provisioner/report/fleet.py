@@ -17,10 +17,18 @@ from provisioner.report.plain import plain, printable
 from provisioner.report.title import titled
 from provisioner.search import Certificate
 
+UNEXPLAINED = {
+    "limits": "what every limit costs",
+    "conflict": "whether fewer limits contradict each other",
+    "dropped_first": "who else would be dropped",
+}
+
 
 def table(plan: FleetPlan, goal: str, title: str, certificates: Sequence[Certificate]) -> RenderableType:
     """Services, totals, limits, who would be dropped first, and the proof."""
-    parts: list[RenderableType | None] = [_dropped(plan), Text(_proof(plan, certificates))]
+    later = unexplained(plan)
+    parts: list[RenderableType | None] = [_dropped(plan), Text(later) if later else None]
+    parts.append(Text(_proof(plan, certificates)))
     if plan.is_feasible:
         parts = [_services(plan, title), _limits(plan, goal), *parts]
     else:
@@ -58,6 +66,7 @@ def _limits(plan: FleetPlan, goal: str) -> Table | None:
     table = empty(("Limit",), ("used", "of", "one more buys", "the next step"))
     for use in plan.limits:
         step = "-" if use.enough is None else f"{use.enough.to:,.6g}: {use.enough.gain:,.4g}"
+        step = step if use.is_known else "not known"
         table.add_row(
             f"{plain(use.name)} ({use.unit})",
             f"{use.used:,.6g}",
@@ -77,8 +86,15 @@ def conflict(uses: Sequence[LimitUse]) -> Table | None:
     table = empty(("Limit",), ("is", "enough, others kept"))
     for use in uses:
         enough = "none" if use.enough is None else f"{use.enough.to:,.6g}"
+        enough = enough if use.is_known else "not known"
         table.add_row(f"{plain(use.name)} ({use.unit})", f"{use.limit:,.6g}", enough)
     return table
+
+
+def unexplained(plan: FleetPlan) -> str | None:
+    """What there was no time to find out, in words."""
+    open_ = " and ".join(UNEXPLAINED[each] for each in plan.unexplained)
+    return f"Time ran out before it was known {open_}; see --time-limit." if open_ else None
 
 
 def _dropped(plan: FleetPlan) -> Text | None:
@@ -130,6 +146,7 @@ def answer(
         "conflict": [limit(use) for use in plan.conflict],
         "dropped_first": [{"service": each.service, "at": each.at} for each in plan.dropped_first],
         "rationed": plan.rationed,
+        "unexplained": list(plan.unexplained),
         "search": {
             "certificate": _certificate(plan),
             "simulated": sum(certificate.simulated for certificate in certificates),
@@ -139,7 +156,10 @@ def answer(
             "elapsed_s": round(plan.elapsed_s + sum(certificate.elapsed_s for certificate in certificates), 3),
         },
         "reason": plan.reason,
-        "warnings": sorted({text for pick in plan.picks for text in _warnings(pick)}),
+        "warnings": [
+            *sorted({text for pick in plan.picks for text in _warnings(pick)}),
+            *([later] if (later := unexplained(plan)) else []),
+        ],
     }
 
 
@@ -178,6 +198,7 @@ def limit(use: LimitUse) -> dict[str, Any]:
         "binds": use.binds,
         "one_more": use.one_more,
         "enough": enough,
+        "known": use.is_known,
     }
 
 
