@@ -24,7 +24,9 @@ from provisioner.errors import Fault, InputError
 
 INTERNAL_ERROR, BAD_INPUT, INFEASIBLE, INTERRUPTED = 1, 2, 3, 130
 ISSUES = "the project's issue tracker"
-_FULL = {errno.ENOSPC, errno.EDQUOT}
+_ROOM = "more room, or a file on another disk"
+_REMEDIES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.ENAMETOOLONG: "a shorter name"}
+"""What the user can do about a fault of the disk, wherever it comes up."""
 _OF_THE_GROUP = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 
 
@@ -159,9 +161,9 @@ def _of_click(error: Exception, arguments: Sequence[str]) -> int:
         return _bad_input([fault_of(error, arguments)])
     if type(error).__name__ == "Abort":
         return _interrupted()
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if isinstance(error, OSError) and error.errno in _REMEDIES:
         where = error.filename or "the disk"
-        return _bad_input([Fault(problem=f"{where}: {error.strerror}", allowed="more room, or a file on another disk")])
+        return _bad_input([Fault(problem=error.strerror or "", field=str(where), allowed=_REMEDIES[error.errno])])
     traceback.print_exc()
     typer.echo(
         f"internal error: {type(error).__name__}: {error}\nPlease report it, with the command and the lines above, "

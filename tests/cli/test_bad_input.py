@@ -437,6 +437,14 @@ def test_what_is_read_is_not_written_over(provision: Provision, folder: Path, na
     assert (folder / "day.csv").read_text() == trace
 
 
+@pytest.mark.parametrize("option", ["--csv", "--workload", "--catalog", "--results", "--emit=k8s"])
+def test_a_name_that_no_file_can_have_is_told(provision: Provision, folder: Path, option: str) -> None:
+    name = "n" * 300
+    run = provision(*MAIN_JOB, *option.split("="), name)
+    assert_refused(run, "too long", "nnn", "a shorter name")
+    assert not list(folder.iterdir())
+
+
 def test_results_and_an_answer_in_one_file(provision: Provision, folder: Path) -> None:
     assert_refused(provision(*MAIN_JOB, "--results", "same", "--csv", "same"), "--csv", "'same'")
     assert not list(folder.iterdir())
