@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("vl_convert", reason="pages are written with the extra [report]")
 
 from provisioner.report import answer
-from provisioner.report.figures import Axis, BarSeries, HeatMaps, Lines, Panel, Series, choice, curve
+from provisioner.report.figures import Axis, BarSeries, Front, HeatMaps, Lines, Panel, Series, choice, curve
 from provisioner.report.html import page
 from provisioner.report.html.charts import chart, remark
 from provisioner.report.html.charts.common import colours, shapes
@@ -206,3 +206,9 @@ def test_an_interval_that_reaches_below_zero_can_be_drawn_on_a_logarithmic_axis(
     rows = [datum for datum in values(chart(curve.against_load(found, "t"))) if "low" in datum]
     assert rows
     assert min(row["low"] for row in rows) > 0
+
+
+def test_where_nothing_passes_the_nearest_misses_are_named_in_a_front() -> None:
+    found = [evaluation((n, 1), (1 + n / 10,) * 4) for n in range(1, 9)]
+    named = [datum for datum in values(chart(Front.of([], found, "t"))) if datum.get("named")]
+    assert [datum["name"] for datum in named] == ["S 1P+1T", "S 2P+1T", "S 3P+1T"]

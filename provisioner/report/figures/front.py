@@ -10,6 +10,8 @@ from typing import Self
 from provisioner.report.figures.wording import AMOUNTS, cluster_name, limit_name
 from provisioner.search import Evaluation
 
+NEAREST = 3
+"""Misses that are named where nothing passes."""
 THROUGHPUT = "Throughput (requests/s)"
 
 
@@ -44,6 +46,12 @@ class Front:
     """What points of the front are, others that pass, and those that do not."""
     is_joined: bool = True
     """A line joins the front."""
+
+    @property
+    def named(self) -> list[Point]:
+        """The front; where nothing passes, the nearest misses."""
+        front = [point for point in self.points if point.is_front]
+        return front or sorted(self.points, key=lambda point: point.excess)[:NEAREST]
 
     @classmethod
     def of(

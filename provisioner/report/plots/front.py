@@ -15,9 +15,6 @@ from provisioner.report.plots.style import FAINT, MARKERS, colours, key, legible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NEAREST = 3
-"""Misses that are named where nothing passes."""
-
 
 def draw(figure: Front) -> Sheet:
     """Clusters by cost and power, or by cost and throughput: a marker for each design."""
@@ -43,7 +40,7 @@ def draw(figure: Front) -> Sheet:
         keys = [Line2D([], [], color=colour_of[d], marker=marker_of[d], linestyle="", label=text(d)) for d in designs]
         key(axes, len(keys), handles=keys)
     made.draw_without_rendering()  # from here on it is known where things stand
-    _names(axes, figure, front or _nearest(figure), colour_of)
+    _names(axes, figure, colour_of)
     return made
 
 
@@ -59,14 +56,10 @@ def _zoom(axes: Axes, front: list[Point]) -> None:
         limits(max(min(values) - room, 0), max(values) + room)
 
 
-def _nearest(figure: Front) -> list[Point]:
-    """Where nothing passes, the misses that come nearest."""
-    return sorted(figure.points, key=lambda point: point.excess)[:NEAREST]
-
-
-def _names(axes: Axes, figure: Front, named: list[Point], colour_of: dict[str, str]) -> None:
+def _names(axes: Axes, figure: Front, colour_of: dict[str, str]) -> None:
     """A name beside each, off the line and off other names; none where there is no room."""
     scale = 72 / axes.figure.dpi
+    named = figure.named
     middles = [tuple(scale * axes.transData.transform((p.x, p.y))) for p in named]
     names = [text(point.name) for point in named]
     line = middles if figure.is_joined else []

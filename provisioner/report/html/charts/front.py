@@ -11,7 +11,8 @@ def spec(figure: Front) -> Spec:
     """The front with names, and the others as dots; it can be zoomed."""
     kinds = list(figure.kinds)
     designs = sorted({point.design for point in figure.points})
-    shown = sorted(figure.points, key=lambda p: (not p.is_front, not p.passes))[:MOST_DOTS]
+    shown = sorted(figure.points, key=lambda p: (not p.is_front, not p.passes, p.excess))[:MOST_DOTS]
+    named = {id(p) for p in figure.named}
     turn = _turn([p.x for p in shown])
     rows = [
         {
@@ -21,6 +22,7 @@ def spec(figure: Front) -> Spec:
             "design": p.design,
             "detail": p.detail,
             "kind": figure.kinds[0 if p.is_front else 1 if p.passes else 2],
+            "named": id(p) in named,
             "side": "left" if p.x > turn else "right",
         }
         for p in shown
@@ -65,12 +67,12 @@ def spec(figure: Front) -> Spec:
     }
     names: list[Spec] = [
         {
-            "transform": [*chosen, {"filter": f"datum.side == {where!r}"}],
+            "transform": [{"filter": f"datum.named && datum.side == {where!r}"}],
             "mark": {"type": "text", "align": align, "dx": dx, "dy": -8, "aria": False},
             "encoding": {"x": x, "y": y, "text": {"field": "name", "type": "nominal"}},
         }
         for where, align, dx in (("right", "left", 9), ("left", "right", -9))
-        if any(row["side"] == where and row["kind"] == figure.kinds[0] for row in rows)
+        if any(row["side"] == where and row["named"] for row in rows)
     ]
     dots: Spec = {
         "mark": {"type": "point", "filled": True, "stroke": "var(--page)", "strokeWidth": 0.5},
@@ -78,7 +80,7 @@ def spec(figure: Front) -> Spec:
         "params": [{"name": "zoom", "select": "interval", "bind": "scales"}],
     }
     has_front = any(point.is_front for point in shown)
-    layer = [*([line] if has_front and figure.is_joined else []), dots, *(names if has_front else [])]
+    layer = [*([line] if has_front and figure.is_joined else []), dots, *names]
     return {**WIDE, "height": 380, "data": {"values": rows}, "layer": layer}
 
 
