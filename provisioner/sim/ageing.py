@@ -7,6 +7,9 @@ prompt waits or runs on the same machine stands in the order too, not ageing unt
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.ordering import insert, lay_out, take_out, task_at
 from provisioner.sim.state import Records, World
@@ -21,36 +24,41 @@ def times_passed_over(machine: Records, task: Records) -> int:
 
 
 @jit
-def _stands_before(world: World, machine: Records, count: int, arrival: int, other: int) -> bool:
-    """Whether a newcomer, passed over `count` times, stands before the waiting task `other`."""
-    other_count = times_passed_over(machine, world.tasks[other])
-    return count < other_count or (count == other_count and arrival < other % len(world.requests))
+def _arrival(tasks: Records, task: int) -> int:
+    """The place by arrival of a task's request."""
+    n = len(tasks) // 2
+    return task if task < n else task - n
 
 
 @jit
-def _leader(world: World, machine: Records, count: int, arrival: int) -> int:
+def _stands_before(tasks: Records, machine: Records, count: int, arrival: int, other: int) -> bool:
+    """Whether a newcomer, passed over `count` times, stands before the waiting task `other`."""
+    other_count = times_passed_over(machine, tasks[other])
+    return count < other_count or (count == other_count and arrival < _arrival(tasks, other))
+
+
+@jit
+def _leader(tasks: Records, machine: Records, count: int, arrival: int) -> int:
     """The task to stand behind, in an order that is sorted."""
     leader = -1
     follower = machine.oldest
-    while follower >= 0 and not _stands_before(world, machine, count, arrival, follower):
+    while follower >= 0 and not _stands_before(tasks, machine, count, arrival, follower):
         leader = follower
-        follower = world.tasks[follower].younger
+        follower = tasks[follower].younger
     return leader
 
 
 @jit_apart
-def _place_by_bisection(world: World, machine: Records, count: int, arrival: int) -> int:
+def _place_by_bisection(tasks: Records, rows: NDArray[np.int32], machine: Records, count: int, arrival: int) -> int:
     """The place to stand at, counted from the front, in an order that is not sorted.
 
     Decodes behind their prompts do not age with their neighbours. A bisection then finds a place that
     depends on its probes; the reference simulators bisect, and agree with ours only if ours does.
     """
-    if machine.row_room == 0:
-        lay_out(world, machine)
     low, high = 0, machine.waiting
     while low < high:
         middle = (low + high) // 2
-        if _stands_before(world, machine, count, arrival, task_at(world, machine, middle)):
+        if _stands_before(tasks, machine, count, arrival, task_at(rows, machine, middle)):
             high = middle
         else:
             low = middle + 1
@@ -61,16 +69,18 @@ def _place_by_bisection(world: World, machine: Records, count: int, arrival: int
 def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
     """Queue a task that has been passed over `count` times before."""
     tasks = world.tasks
-    arrival = task % len(world.requests)
+    arrival = _arrival(tasks, task)
     place = 0
     if machine.waiting == 0:
         machine.is_sorted = True
         machine.row_room = 0
     if machine.is_sorted:
-        leader = _leader(world, machine, count, arrival)
+        leader = _leader(tasks, machine, count, arrival)
     else:
-        place = _place_by_bisection(world, machine, count, arrival)
-        leader = task_at(world, machine, place - 1) if place > 0 else -1
+        if machine.row_room == 0:
+            lay_out(world, machine)
+        place = _place_by_bisection(tasks, world.rows, machine, count, arrival)
+        leader = task_at(world.rows, machine, place - 1) if place > 0 else -1
     if leader < 0:
         follower = machine.oldest
         machine.oldest = task
@@ -83,8 +93,10 @@ def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
         tasks[follower].older = task
     tasks[task].passed_over = count - machine.choices
     machine.waiting += 1
-    if machine.row_room > 0:
-        insert(world, machine, task, place)
+    if machine.waiting <= machine.row_room:
+        insert(world.rows, machine, task, place)
+    elif machine.row_room > 0:
+        lay_out(world, machine)
 
 
 @jit
@@ -93,7 +105,7 @@ def leave_ageing(world: World, machine: Records, task: int) -> None:
     tasks = world.tasks
     tasks[task].passed_over = times_passed_over(machine, tasks[task])
     if machine.row_room > 0:
-        take_out(world, machine, task)
+        take_out(world.rows, machine, task)
     older, younger = tasks[task].older, tasks[task].younger
     if older < 0:
         machine.oldest = younger

@@ -25,8 +25,9 @@ from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.memory import give_up, reservation
 from provisioner.sim.paging import adapt_run, enter_growth
 from provisioner.sim.queueing import queue_decode
-from provisioner.sim.routing import change_pool, give_back, reroute_decode
+from provisioner.sim.routing import give_back, reroute_decode
 from provisioner.sim.running import void_run
+from provisioner.sim.standings import change_pool, count_pending, count_reserved
 from provisioner.sim.state import FAILED, NOWHERE, World
 from provisioner.sim.transfer import send, start_waiting, stop
 from provisioner.sim.waking import could_join, follow_prompt, memory_freed
@@ -65,9 +66,11 @@ def _turn(world: World, number: int, now: float) -> None:
     machine = world.machines[number]
     if machine.pool == FAILED:
         change_pool(world, number, machine.home)
+        world.clock[0].in_service += 1
     else:
         give_back(world, number, now)
-        machine.pool = FAILED
+        change_pool(world, number, FAILED)
+        world.clock[0].in_service -= 1
         void_run(world, number, now)
     machine.changes += 1
     next_s = world.changes_s[number, machine.changes]
@@ -125,18 +128,17 @@ def _is_lost(world: World, number: int) -> bool:
 def _withdraw(world: World, number: int, now: float) -> None:
     """Leave the books of both machines, and free the memory of one that has not failed."""
     request = world.requests[number]
-    source, target = world.machines[request.prompt_machine], world.machines[request.token_machine]
     prompt_kv = request.prompt_tokens + world.rules.first_token_kv
-    target.pending_tokens -= 1
-    target.reserved_kv -= reservation(world, number)
+    count_pending(world, request.token_machine, -1)
+    count_reserved(world, request.token_machine, -reservation(world, number))
     if _is_at_token_machine(world, number):
         if request.is_evicted:
-            target.pending_tokens -= world.tasks[number].tokens
+            count_pending(world, request.token_machine, -world.tasks[number].tokens)
         return
     if request.prompt_machine != request.token_machine:
-        source.reserved_kv -= prompt_kv
+        count_reserved(world, request.prompt_machine, -prompt_kv)
     if request.first_token_s == np.inf:
-        source.pending_tokens -= request.prefill_tokens
+        count_pending(world, request.prompt_machine, -request.prefill_tokens)
         return
     _free_later(world, request.prompt_machine, prompt_kv, now)
     if request.is_sending:

@@ -23,6 +23,7 @@ from provisioner.sim.paging import grow
 from provisioner.sim.queueing import queue_decode, queue_prompt
 from provisioner.sim.routing import is_full, route
 from provisioner.sim.running import count_time, finished_decode
+from provisioner.sim.standings import count_pending, count_reserved
 from provisioner.sim.state import RUNNING_PROMPTS, World
 from provisioner.sim.stop import E2E, TBT, TTFT, count_late
 from provisioner.sim.transfer import free, send
@@ -71,10 +72,9 @@ def _end_transfer(world: World, number: int, now: float) -> None:
         return
     request.is_sending = False
     note_transfer(world, number, now)
-    source = world.machines[request.prompt_machine]
     kv_tokens = request.prompt_tokens + world.rules.first_token_kv
     decode = len(world.requests) + number
-    source.reserved_kv -= kv_tokens
+    count_reserved(world, request.prompt_machine, -kv_tokens)
     free(world, request.prompt_machine, kv_tokens, now)
     queue_decode(world, world.machines[request.token_machine], decode)
     could_join(world, request.token_machine, decode, now)
@@ -93,13 +93,12 @@ def _send_next(world: World, now: float) -> None:
 def _finish(world: World, number: int, kv_tokens: int, now: float) -> None:
     """The last token is out: leave the books of the token machine, which holds `kv_tokens` of it."""
     request = world.requests[number]
-    machine = world.machines[request.token_machine]
     request.finish_s = now
     count_late(world, number, TBT, now - request.first_token_s)
     count_late(world, number, E2E, now - request.arrival_s)
-    machine.pending_tokens -= 1
+    count_pending(world, request.token_machine, -1)
     world.clock[0].inside -= 1
-    machine.reserved_kv -= reservation(world, number)
+    count_reserved(world, request.token_machine, -reservation(world, number))
     free(world, request.token_machine, kv_tokens, now)
     _send_next(world, now)
 
@@ -117,7 +116,7 @@ def _finish_with_prompt(world: World, number: int, now: float) -> None:
         _finish(world, number, kv_tokens, now)
     else:
         _finish(world, number, 0, now)
-        world.machines[request.prompt_machine].reserved_kv -= kv_tokens
+        count_reserved(world, request.prompt_machine, -kv_tokens)
         free(world, request.prompt_machine, kv_tokens, now)
 
 
@@ -126,7 +125,7 @@ def _end_recomputation(world: World, number: int, now: float) -> None:
     """What was dropped of a request's KV-cache is there again, and its next token is out."""
     machine, decode = world.requests[number].token_machine, len(world.requests) + number
     world.requests[number].is_evicted = False
-    world.machines[machine].pending_tokens -= world.tasks[number].tokens
+    count_pending(world, machine, -world.tasks[number].tokens)
     if world.tasks[decode].remaining == 0:
         _finish(world, number, held_at_end(world, number), now)
     else:
@@ -142,7 +141,7 @@ def _end_prompt(world: World, number: int, now: float) -> None:
         return
     request.first_token_s = now
     count_late(world, number, TTFT, now - request.arrival_s)
-    world.machines[request.prompt_machine].pending_tokens -= request.prefill_tokens
+    count_pending(world, request.prompt_machine, -request.prefill_tokens)
     if request.output_tokens == 1:
         _finish_with_prompt(world, number, now)
     elif request.prompt_machine == request.token_machine:

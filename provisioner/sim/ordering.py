@@ -8,15 +8,16 @@ thousands of tasks wait: to walk along them for every newcomer made a simulation
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.state import Records, World
 
 
 @jit
-def task_at(world: World, machine: Records, place: int) -> int:
+def task_at(rows: NDArray[np.int32], machine: Records, place: int) -> int:
     """The task at a place of the order, counted from its front."""
-    return int(world.rows[machine.row_start + machine.waiting - 1 - place])
+    return int(rows[machine.row_start + machine.waiting - 1 - place])
 
 
 @jit_apart
@@ -49,23 +50,20 @@ def _write(world: World, machine: Records) -> None:
 
 
 @jit_apart
-def insert(world: World, machine: Records, task: int, place: int) -> None:
-    """Enter a task that has just joined at a place of the order."""
-    if machine.waiting > machine.row_room:
-        lay_out(world, machine)
-        return
+def insert(rows: NDArray[np.int32], machine: Records, task: int, place: int) -> None:
+    """Enter a task that has just joined at a place of the order, in whose row there is room."""
     last = np.uint64(machine.row_start + machine.waiting - 1)
     for step in range(np.uint64(place)):
-        world.rows[last - step] = world.rows[last - step - np.uint64(1)]
-    world.rows[last - np.uint64(place)] = task
+        rows[last - step] = rows[last - step - np.uint64(1)]
+    rows[last - np.uint64(place)] = task
 
 
 @jit_apart
-def take_out(world: World, machine: Records, task: int) -> None:
+def take_out(rows: NDArray[np.int32], machine: Records, task: int) -> None:
     """Take out a task that is about to leave."""
     last = np.uint64(machine.row_start + machine.waiting - 1)
     entry = last
-    while world.rows[entry] != task:
+    while rows[entry] != task:
         entry -= np.uint64(1)
     for place in range(entry, last):
-        world.rows[place] = world.rows[place + np.uint64(1)]
+        rows[place] = rows[place + np.uint64(1)]

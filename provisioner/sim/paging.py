@@ -15,6 +15,7 @@ from provisioner.sim.heap import find, remove
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import insert_after, unlink
 from provisioner.sim.memory import fits, give_up, take
+from provisioner.sim.standings import count_pending
 from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS, RUNNING_DECODES, World
 from provisioner.sim.timing import decodes_s, decodes_within
 
@@ -138,7 +139,7 @@ def _queue_anew(world: World, number: int, task: int, given: int) -> None:
     machine, tasks = world.machines[number], world.tasks
     tasks[task].tokens = tasks[task].remaining = world.requests[task].prefill_tokens + given
     tasks[task].kv_tokens = world.requests[task].prompt_tokens + given
-    machine.pending_tokens += tasks[task].tokens
+    count_pending(world, number, tasks[task].tokens)
     first = machine.head[PROMPTS]
     is_begun = first >= 0 and tasks[first].remaining < tasks[first].tokens
     insert_after(tasks, machine, PROMPTS, task, first if is_begun else -1)

@@ -24,6 +24,7 @@ Records = Any
 
 # Pools of the cluster scheduler. Nothing is routed to the pool of failed machines.
 PROMPT, TOKEN, MIXED, FAILED = 0, 1, 2, 3
+POOLS = 4
 
 # Lists of a machine that a task can stand in: none, three queues, and what runs, in order of joining the batch.
 NOWHERE, PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = 0, 1, 2, 3, 4, 5
@@ -82,7 +83,8 @@ MACHINE = np.dtype(
         ("residue_s", "f8"),  # part of a layer-wise transfer that never overlaps
         # Cluster scheduler.
         ("pool", "i8"),
-        ("turn", "i8"),  # place in its pool: ties go to the lower
+        ("seat", "i8"),  # place in its pool: ties go to the lower
+        ("is_noted", "?"),  # its books have changed since a request was last routed
         ("pending_tokens", "i8"),
         ("reserved_kv", "i8"),
         ("mixed_since_s", "f8"),
@@ -128,7 +130,9 @@ MACHINE = np.dtype(
 
 CLOCK = np.dtype(
     [
-        ("next_turn", "i8"),
+        ("next_seat", "i8"),
+        ("noted", "i8"),  # machines whose books have changed since a request was last routed
+        ("in_service", "i8"),  # machines that have not failed
         ("ready", "i8"),
         ("chosen", "i8"),
         ("chosen_prompts", "i8"),
@@ -240,6 +244,10 @@ class World(NamedTuple):
     machines: Records
     clock: Records
     """One record: the counters of the whole simulation."""
+    standings: Tournament
+    """Machines of each pool by their pending tokens, then of each by their reserved memory."""
+    noted: NDArray[np.int32]
+    """Machines whose books have changed since a request was last routed."""
     ends: Tournament
     """Machines by when their runs end: one tree."""
     events: Heap
@@ -285,10 +293,10 @@ def make_world(
     for field in ("head", "tail", "oldest", "first_transfer", "last_transfer"):
         machines[field] = -1
     machines.pool = machines.home
-    machines.turn = np.arange(m)
+    machines.seat = np.arange(m)
     machines.end_s = np.inf
     clock = np.zeros(1, CLOCK).view(np.recarray)
-    clock.next_turn = m
+    clock.next_seat = clock.in_service = m
     clock.sent = np.count_nonzero(np.isfinite(requests.arrival_s))
     events = make_heap(1, n if failures is None else n + m + n, np.float64)
     changes_s = np.zeros((0, 0)) if failures is None else failures.changes_s(m)
@@ -306,6 +314,8 @@ def make_world(
         tasks=np.zeros(2 * n, TASK).view(np.recarray),
         machines=machines,
         clock=clock,
+        standings=make_tournament(2 * POOLS, 2 * m),
+        noted=np.zeros(m, np.int32),
         ends=make_tournament(1, m),
         events=events,
         finishing=make_heap(m, largest_batch + 1, np.int64),

@@ -175,7 +175,7 @@ def test_an_order_that_is_laid_out_is_the_one_that_is_linked(data: st.DataObject
         machine.choices += data.draw(st.integers(0, 1))
         for each in w.machines:
             if each.waiting and each.row_room:
-                assert [task_at(w, each, place) for place in range(each.waiting)] == linked(w, each)
+                assert [task_at(w.rows, each, place) for place in range(each.waiting)] == linked(w, each)
     rows = [each for each in w.machines if each.waiting and each.row_room]
     spans = sorted((int(each.row_start), int(each.row_start + each.row_room)) for each in rows)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))

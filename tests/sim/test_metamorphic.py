@@ -160,7 +160,7 @@ def relabelled(network: Network, counts: tuple[int, int], trace: RequestTrace, t
     machines = np.repeat(network.machine_rows[::-1], counts[::-1]).view(np.recarray)
     rows = request_rows(network, trace)
     world = make_world(network.rules, network.timing, rows, machines)
-    machines.turn = turns
+    machines.seat = turns
     run_events(world)
     return np.stack([rows.first_token_s, rows.finish_s])
 
