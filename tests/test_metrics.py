@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from provisioner.domain.slo import Limit, SloSet
@@ -50,7 +50,6 @@ NINE = [(metric, percent, 2.0) for metric in ("ttft", "tbt", "e2e") for percent 
 # Percentiles.
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60),
     st.one_of(st.floats(0, 100), st.sampled_from([50.0, 90.0, 95.0, 99.0, 99.9])),

@@ -44,7 +44,7 @@ def assert_read(file: Path, content: bytes) -> None:
         assert_told(lambda ask=ask: Catalog.open() and ask(str(file)))
 
 
-fuzz = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzz = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @fuzz

@@ -167,7 +167,7 @@ def kernel(
 
 
 @given(worlds())
-@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, suppress_health_check=list(HealthCheck))
 def test_the_kernel_is_the_oracle(world: dict[str, Any]) -> None:
     served = oracle(**world)
     result = kernel(**world)

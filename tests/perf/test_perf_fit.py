@@ -62,7 +62,7 @@ def models(draw: st.DrawFn) -> PerformanceModel:
 
 
 @given(models())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_it_recovers_the_model_that_made_the_points(model: PerformanceModel) -> None:
     found = fit(measure(model, SWEEP))
     assert found.prefill_tokens.tolist() == model.prefill_tokens.tolist()
@@ -92,7 +92,7 @@ nearby = st.lists(
 
 
 @given(rows_of_anything | nearby)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_was_measured_times_are_positive_and_never_decrease(rows: list[tuple[float, ...]]) -> None:
     try:
         found = fit(points(rows))

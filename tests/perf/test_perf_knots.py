@@ -159,7 +159,7 @@ anything = st.recursive(
 
 
 @given(st.dictionaries(keys | st.text(max_size=8), anything, max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_json_is_read_or_refused(content: object) -> None:
     read_or_refuse(json.dumps(content))
 
@@ -168,13 +168,13 @@ def test_any_json_is_read_or_refused(content: object) -> None:
     st.sampled_from(["prefill.tokens", "prefill.seconds", "decode.batch", "decode.seconds", "decode", "mixed_factor"]),
     anything | st.lists(st.integers(-1, 9) | st.floats(0, 2), max_size=3),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_knots_with_anything_in_them_are_read_or_refused(path: str, value: object) -> None:
     read_or_refuse(json.dumps(changed(path, value)))
 
 
 @given(st.text(max_size=30).map(lambda text: "{" + text))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_is_read_or_refused(text: str) -> None:
     read_or_refuse(text)
 

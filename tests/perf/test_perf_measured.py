@@ -154,7 +154,7 @@ lines = st.lists(st.lists(cells, max_size=12).map(",".join) | st.just(ROW), max_
 
 
 @given(st.sampled_from([HEADER, RAW_HEADER, "", "#", "model,machine"]), lines, st.text(max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_is_read_or_refused(header: str, rows: list[str], tail: str) -> None:
     try:
         profiles = parse("\n".join([header, *rows, tail]), FILE)
@@ -164,7 +164,7 @@ def test_any_text_is_read_or_refused(header: str, rows: list[str], tail: str) ->
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     file = tmp_path_factory.mktemp("fuzz") / "profile"
     file.write_bytes(content)

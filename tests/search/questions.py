@@ -37,8 +37,6 @@ def examples(number: int) -> Callable[[Any], Any]:
     """As many examples, the same ones each time; not made smaller, since each is dozens of simulations."""
     return settings(
         max_examples=number,
-        deadline=None,
-        derandomize=True,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

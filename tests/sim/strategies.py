@@ -39,8 +39,6 @@ def examples(number: int) -> Callable[[Any], Any]:
     """As many examples, the same ones each time; a tenth of them where the kernel is not compiled."""
     return settings(
         max_examples=max(number // 10, 10) if numba.config.DISABLE_JIT else number,
-        deadline=None,
-        derandomize=True,
         suppress_health_check=[HealthCheck.too_slow],
     )
 

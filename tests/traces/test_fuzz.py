@@ -19,7 +19,7 @@ from tests.traces.shapes import LENGTH_LISTS, SHAPES
 
 MORE_FAULTS = 21
 """Twenty in full, and the number of the rest."""
-damaging = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+damaging = settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 telling = st.sampled_from([*b'\0\xff\r\n,"#-+.e_ 09NTZ:{}[]', 0xC3, 0xA9])
 
 

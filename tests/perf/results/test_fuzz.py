@@ -49,7 +49,7 @@ def test_the_whole_file_is_taken_if_it_tells_a_rate(name: str) -> None:
 
 
 @given(st.sampled_from(WHOLE), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damaged_bytes(name: str, data: st.DataObject) -> None:
     content = bytearray(shapes.ALL[name].encode())
     for _ in range(data.draw(st.integers(1, 4))):
@@ -69,7 +69,7 @@ def test_damaged_bytes(name: str, data: st.DataObject) -> None:
 
 
 @given(st.sampled_from([name for name in WHOLE if name != "plain CSV"]), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_damaged_values(name: str, data: st.DataObject) -> None:
     """Any value, anywhere, is replaced by another of any type."""
     records = records_of(shapes.ALL[name])
