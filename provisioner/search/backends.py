@@ -7,6 +7,7 @@ lost on the way, it names in `losses`; `reopen` gets it ready to go on.
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
@@ -127,7 +128,7 @@ def _end_with(parent: int) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
-        os._exit(1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     Thread(target=watch, daemon=True).start()
 
