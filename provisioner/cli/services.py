@@ -76,14 +76,16 @@ def read(file: Path, judging: Judging) -> tuple[FleetFile, list[Served]]:
     InputError
         With every fault of every service.
     """
-    from provisioner.fleet.reading import read_fleet
+    from provisioner.fleet.reading import faults_of, read_fleet
 
     catalog = open_catalog(judging)
-    found = read_fleet(file, catalog.names("machines"))
+    found = read_fleet(file)
     faults = Faults()
+    faults.found.extend(faults_of(found, catalog.names("machines")))
     served = [faults.of(_served, found, place, judging) for place in range(len(found.fleet.services))]
     resolved = [each for each in served if each is not None]
     faults.found.extend(_hopeless(found, resolved))
+    faults.found.sort(key=lambda fault: fault.line or 0)
     faults.raise_if_any()
     return found, resolved
 

@@ -11,7 +11,7 @@ from provisioner.catalog.checking import checked
 from provisioner.catalog.document import Document, Key, read_document
 from provisioner.catalog.suggestion import did_you_mean
 from provisioner.domain.fleet import Fleet, Service
-from provisioner.errors import Fault, InputError
+from provisioner.errors import Fault
 
 RATES = ("target_rps", "hourly_rps", "hours", "rates_from")
 
@@ -28,20 +28,21 @@ class FleetFile:
         return self.document.origin(key).fault(problem, value, allowed)
 
 
-def read_fleet(file: Path, machines: Sequence[str]) -> FleetFile:
-    """Read a fleet's file; `machines` are the names of machines that there are.
+def read_fleet(file: Path) -> FleetFile:
+    """Read a fleet's file.
 
     Raises
     ------
     InputError
-        With every fault that the file alone shows.
+        With every part of it that is not of the right kind.
     """
     document = read_document(file)
-    found = FleetFile(checked(Fleet, document), document)
-    faults = [*_twice(found), *_rates(found), *_unknown_machines(found, machines), *_too_few(found)]
-    if faults:
-        raise InputError(sorted(faults, key=lambda fault: fault.line or 0))
-    return found
+    return FleetFile(checked(Fleet, document), document)
+
+
+def faults_of(found: FleetFile, machines: Sequence[str]) -> list[Fault]:
+    """Every fault that the file alone shows; `machines` are the names of machines that there are."""
+    return [*_twice(found), *_rates(found), *_unknown_machines(found, machines), *_too_few(found)]
 
 
 def _twice(found: FleetFile) -> Iterator[Fault]:
@@ -88,14 +89,22 @@ def _periods(found: FleetFile, service: Service, key: Key) -> Iterator[Fault]:
 
 def _unknown_machines(found: FleetFile, machines: Sequence[str]) -> Iterator[Fault]:
     fleet = found.fleet
-    for key, names in ((("limits", "machines_of"), fleet.limits.machines_of), (("owned",), fleet.owned)):
+    numbers: dict[Key, dict[str, int]] = {
+        ("limits", "machines_of"): fleet.limits.machines_of,
+        ("day", "spot_machines"): fleet.day.spot_machines,
+    }
+    named: dict[Key, Iterable[str]] = {**numbers, ("owned",): fleet.owned}
+    for key, names in named.items():
         for name in names:
             if name not in machines:
                 problem = "no machine has this name" + did_you_mean(name, machines)
                 yield found.fault((*key, name), problem, name, ", ".join(machines))
-    for name, most in fleet.limits.machines_of.items():
-        if most < 0:
-            yield found.fault(("limits", "machines_of", name), "must be at least 0", most)
+    for key, counts in numbers.items():
+        for name, most in counts.items():
+            if most < 0:
+                yield found.fault((*key, name), "must be at least 0", most)
+    if fleet.day.spot_machines and fleet.day.spot is None:
+        yield found.fault(("day", "spot_machines"), "spot machines have no price", allowed="a price: spot")
 
 
 def _too_few(found: FleetFile) -> Iterator[Fault]:

@@ -139,6 +139,18 @@ BAD = {
         "minimize: cost\nowned:\n  dgx-h10: {machines: 2}\nservices: [{name: a, target_rps: 1}]",
         ["fleet.yaml:3: owned.dgx-h10", "no machine has this name", "dgx-h100"],
     ),
+    "an unknown machine on the spot market": (
+        "minimize: cost\nday: {spot: 0.3, spot_machines: {dgx-b200: 2}}\nservices: [{name: a, target_rps: 1}]",
+        ["fleet.yaml:2: day.spot_machines.dgx-b200", "no machine has this name"],
+    ),
+    "fewer than no spot machines": (
+        "minimize: cost\nday: {spot: 0.3, spot_machines: {dgx-h100: -2}}\nservices: [{name: a, target_rps: 1}]",
+        ["fleet.yaml:2: day.spot_machines.dgx-h100", "must be at least 0"],
+    ),
+    "spot machines without a price": (
+        "minimize: cost\nday: {spot_machines: {dgx-h100: 2}}\nservices: [{name: a, target_rps: 1}]",
+        ["fleet.yaml:2: day.spot_machines", "a price: spot"],
+    ),
     "an unknown machine limited": (
         "minimize: cost\nlimits:\n  machines_of: {dgx-b200: 2}\nservices: [{name: a, target_rps: 1}]",
         ["fleet.yaml:3: limits.machines_of.dgx-b200"],
@@ -205,9 +217,21 @@ def test_all_faults_are_told_at_once(provision: Provision, folder: Path) -> None
     assert [line.split(": ")[1] for line in run.errors] == ["fleet.yaml:3", "fleet.yaml:4"]
 
 
+def test_faults_of_the_file_and_of_names_in_it_are_told_together(provision: Provision, folder: Path) -> None:
+    text = (
+        "minimize: cost\nlimits:\n  machines: 1\nowned:\n  dgx-h10: {machines: 2}\nservices:\n"
+        "- {name: a, target_rps: 5, model: blom-176b}\n- {name: a, workload: codin, hourly_rps: [1, 0]}\n"
+        "- {name: c, target_rps: 3, designs: [HH, HHcup]}\n"
+    )
+    run = provision("fleet", written(folder, text), *QUICK)
+    assert run.code == 2
+    lines = [line.split(": ")[1].removeprefix("fleet.yaml:") for line in run.errors]
+    assert lines == ["3", "5", "7", "8", "8", "8", "9"]
+
+
 def test_the_example_is_read() -> None:
     file = Path(__file__).parents[2] / "examples" / "fleet.yaml"
-    assert read_fleet(file, ["dgx-a100"]).fleet.limits.power_kw == 440
+    assert read_fleet(file).fleet.limits.power_kw == 440
 
 
 DAY = """\
