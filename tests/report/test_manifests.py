@@ -1,13 +1,15 @@
-"""Manifests, against the published schemas: the rules of each are written here, with their source.
+"""Manifests, against the published schemas, or rules of them that are written here, with their source.
 
-Kubernetes: API reference v1.34, `apps/v1` Deployment, `v1` Service, PodSpec and Container, and "Object Names and IDs",
-"Labels and Selectors" (kubernetes.io/docs). Dynamo: the CRD DynamoGraphDeployment of `nvidia.com/v1beta1`, by the
-reference of release 1.4 (docs.nvidia.com/dynamo, `dynamo-graph-deployment`). llm-d: `values.yaml` and
-`values.schema.json` of the chart llm-d-modelservice (github.com/llm-d-incubation/llm-d-modelservice).
+Kubernetes: the strict JSON schemas of 1.34 in `schemas/kubernetes.json`, which names its source, also for the pods and
+containers within the other targets' manifests; and what no schema says, by "Object Names and IDs" and "Labels and
+Selectors" (kubernetes.io/docs). Dynamo: rules of the CRD DynamoGraphDeployment of `nvidia.com/v1beta1`, by the
+reference of release 1.4 (docs.nvidia.com/dynamo, `dynamo-graph-deployment`). llm-d: rules of `values.schema.tmpl.json`
+of the chart llm-d-modelservice, commit 00b82e2 (github.com/llm-d-incubation/llm-d-modelservice).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, ValidationError
 from ruamel.yaml import YAML
 
 from provisioner.catalog import Catalog
@@ -65,6 +68,16 @@ def only(found: Mapping[str, Any], *, required: str, optional: str = "") -> None
     assert set(found) <= keys | set(optional.split())
 
 
+KUBERNETES = json.loads((Path(__file__).parent / "schemas" / "kubernetes.json").read_text())
+DEPLOYMENT, SERVICE = "io.k8s.api.apps.v1.Deployment", "io.k8s.api.core.v1.Service"
+POD_TEMPLATE, CONTAINER = "io.k8s.api.core.v1.PodTemplateSpec", "io.k8s.api.core.v1.Container"
+
+
+def check_schema(found: Mapping[str, Any], definition: str) -> None:
+    """By a definition of Kubernetes' API; unknown fields are not allowed."""
+    Draft202012Validator({**KUBERNETES, "$ref": f"#/$defs/{definition}"}).validate(found)
+
+
 def check_labels(labels: Mapping[str, str]) -> None:
     for key, value in labels.items():
         assert LABEL_KEY.fullmatch(key)
@@ -103,6 +116,7 @@ def check_pod(spec: Mapping[str, Any]) -> None:
 
 def check_kubernetes(documents: list[dict[str, Any]]) -> None:
     for found in documents:
+        check_schema(found, SERVICE if found["kind"] == "Service" else DEPLOYMENT)
         only(found, required="apiVersion kind metadata spec")
         assert DNS_LABEL.fullmatch(found["metadata"]["name"])
         check_labels(found["metadata"]["labels"])
@@ -133,6 +147,7 @@ def check_dynamo(documents: list[dict[str, Any]]) -> None:
         assert 1 <= len(component["name"]) <= 63
         assert component["type"] in {"frontend", "worker", "prefill", "decode", "planner", "epp"}
         assert component["replicas"] >= 0
+        check_schema(component["podTemplate"], POD_TEMPLATE)
         only(component["podTemplate"], required="spec")
         check_pod(component["podTemplate"]["spec"])
         assert [container["name"] for container in component["podTemplate"]["spec"]["containers"]] == ["main"]
@@ -143,16 +158,21 @@ def check_llmd(documents: list[dict[str, Any]]) -> None:
     only(values, required="modelArtifacts decode prefill", optional="multinode routing accelerator")
     only(values["modelArtifacts"], required="name uri", optional="size authSecretName labels mountPath")
     assert re.match(r"(hf|pvc)://", values["modelArtifacts"]["uri"])
+    only(values["modelArtifacts"]["labels"], required="llm-d.ai/inferenceServing llm-d.ai/model")
     check_labels(values["modelArtifacts"]["labels"])
     assert isinstance(values["multinode"], bool)
     only(values["routing"], required="servicePort proxy")
+    assert isinstance(values["routing"]["proxy"]["enabled"], bool)
     for role in ("decode", "prefill"):
         found = values[role]
         only(found, required="create replicas", optional="nodeSelector parallelism containers")
+        assert isinstance(found["create"], bool)
+        assert isinstance(found["replicas"], int)
         check_labels(found.get("nodeSelector", {}))
         assert set(found.get("parallelism", {})) <= {"tensor", "data", "dataLocal", "workers"}
         for container in found.get("containers", []):
             chart = {key: value for key, value in container.items() if key not in ("modelCommand", "mountModelVolume")}
+            check_schema(chart, CONTAINER)
             check_container(chart)
             assert container["modelCommand"] in {"vllmServe", "imageDefault", "custom"}
 
@@ -165,6 +185,16 @@ CHECKS = {"k8s": check_kubernetes, "dynamo": check_dynamo, "llm-d": check_llmd}
 def test_manifests_are_valid(target: str, of: Cluster) -> None:
     for documents in emitted(target, of).values():
         CHECKS[target](documents)
+
+
+def test_the_schema_finds_what_is_wrong() -> None:
+    """A number as text, a field that there is not, and a selector that is missing, which Kubernetes would refuse."""
+    found = emitted("k8s", cluster("HA", 25, 6))["prefill.yaml"][0]
+    spec = found["spec"]
+    without = {name: value for name, value in spec.items() if name != "selector"}
+    for wrong in ({**spec, "replicas": "25"}, {**spec, "replica": 25}, without):
+        with pytest.raises(ValidationError):
+            check_schema({**found, "spec": wrong}, DEPLOYMENT)
 
 
 @pytest.mark.parametrize("target", TARGETS)
