@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +11,21 @@ import numpy as np
 
 from provisioner.domain.fleet import Fleet, Service
 from provisioner.errors import Fault
+from provisioner.fleet.course import Picks
 from provisioner.fleet.day import DayPlan, plan_hours
 from provisioner.fleet.hours import HOUR_S, Hours
 from provisioner.fleet.offers import Contender, kinds, offered
 from provisioner.fleet.problem import Option
 from provisioner.fleet.reading import FleetFile
+from provisioner.fleet.responses import good_picks
 from provisioner.fleet.solving import Effort
 from provisioner.search import Certificate, Workers
 from provisioner.traces import read_recording
 
 TINY = 1e-9
-MOST_ROUNDS = 10
+MOST_ROUNDS = 20
+Passes = dict[tuple[int, str, float], bool]
+"""Whether a service's cluster, by its label, meets the objectives at a rate."""
 
 
 def hourly_rates(service: Service) -> tuple[float, ...] | None:
@@ -97,38 +101,50 @@ def planned(
         limits=fleet.limits,
         minimize=fleet.minimize or "cost",
     )
-    passes: dict[tuple[int, str, float], bool] = {}
+    passes: Passes = {}
     started = time.perf_counter()
+    for _ in range(MOST_ROUNDS):  # what a good plan would use is looked at first, since the best is found only slowly
+        if not all(row for rows in asked.options for row in rows) or _all_pass(
+            good_picks(asked), contenders, rates, passes, workers
+        ):
+            break
+        asked = _without_failing(asked, rates, passes)
     for _ in range(MOST_ROUNDS):
         plan = plan_hours(asked, effort)
-        failing = _failing(plan, contenders, rates, passes, workers)
-        if not failing:
+        if _all_pass(plan.picks, contenders, rates, passes, workers):
             return replace(plan, checked=len(passes), elapsed_s=time.perf_counter() - started)
-        asked = replace(
-            asked,
-            options=tuple(
-                tuple(
-                    tuple(option for option in row if option.label not in failing.get((hour, service), ()))
-                    for service, row in enumerate(rows)
-                )
-                for hour, rows in enumerate(asked.options)
-            ),
-        )
-    return DayPlan(status="infeasible", services=asked.services)
+        asked = _without_failing(asked, rates, passes)
+    return DayPlan(status="infeasible", services=asked.services, minimize=asked.minimize)
 
 
-def _failing(
-    plan: DayPlan,
+def _without_failing(asked: Hours, rates: Sequence[Sequence[float]], passes: Passes) -> Hours:
+    """Without the clusters that are known to miss an objective at the rate of an hour."""
+
+    def kept(row: Sequence[Option], service: int, hour: int) -> tuple[Option, ...]:
+        rate = rates[service][hour]
+        return tuple(option for option in row if passes.get((service, option.label, rate), True))
+
+    return replace(
+        asked,
+        options=tuple(
+            tuple(kept(row, service, hour) for service, row in enumerate(rows))
+            for hour, rows in enumerate(asked.options)
+        ),
+    )
+
+
+def _all_pass(
+    picks: Picks,
     contenders: Sequence[Contender],
     rates: Sequence[Sequence[float]],
-    passes: dict[tuple[int, str, float], bool],
+    passes: Passes,
     workers: Workers,
-) -> Mapping[tuple[int, int], set[str]]:
-    """Labels of the chosen clusters that miss an objective at their hour's rate, by hour and service."""
+) -> bool:
+    """Whether all clusters meet the objectives at their hours' rates; what is found out is added to what passes."""
     chosen = {
         (service, option.label, rates[service][hour]): option
-        for hour, picks in enumerate(plan.picks)
-        for service, option in enumerate(picks)
+        for hour, picked in enumerate(picks)
+        for service, option in enumerate(picked)
     }
     new = [(key, option) for key, option in chosen.items() if key not in passes]
 
@@ -142,9 +158,4 @@ def _failing(
         return judge.at_rate(rate).evaluate(cluster).is_feasible
 
     passes.update(zip((key for key, _ in new), workers.map(judged, new), strict=True))
-    failing: dict[tuple[int, int], set[str]] = {}
-    for hour, picks in enumerate(plan.picks):
-        for service, option in enumerate(picks):
-            if not passes[service, option.label, rates[service][hour]]:
-                failing.setdefault((hour, service), set()).add(option.label)
-    return failing
+    return all(passes[key] for key in chosen)
