@@ -2,6 +2,7 @@
 
 A `remembered` function depends on nothing but its arguments, and imports what it needs when it is called. Its results
 are kept under the hash of the sources beside it. The folder is the user's own, as that of the compiled kernel is.
+`joblib.Memory` would do the same, but takes longer to load than is to be gained here (docs/dependencies.md).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def remembered(function: Callable[_Parameters, _Result]) -> Callable[_Parameters
             return function(*arguments, **named)
         asked = pickle.dumps((function.__qualname__, arguments, sorted(named.items())))
         file = place / f"{function.__name__}-{hashlib.sha256(asked).hexdigest()[:32]}.pickle"
-        with suppress(OSError, EOFError, ImportError, AttributeError, pickle.UnpicklingError):
+        with suppress(Exception):  # a damaged file may raise anything
             found: _Result = pickle.loads(file.read_bytes())  # noqa: S301 - the user's own folder
             return found
         result = function(*arguments, **named)

@@ -65,3 +65,15 @@ def test_where_nothing_can_be_kept_it_works_all_the_same(
     double, calls = load(SOURCE)
     assert [double(3), double(3)] == [6, 6]
     assert calls == [3, 3]
+
+
+@pytest.mark.parametrize("damage", [b"", b"I4x\n.", b"cnowhere\nnothing\n.", b"\x80\x05K"])
+def test_a_damaged_result_is_worked_out_again(
+    load: Callable[[str], tuple[Callable[[int], int], list[int]]], tmp_path: Path, damage: bytes
+) -> None:
+    double, calls = load(SOURCE)
+    double(3)
+    for file in (tmp_path / "cache").rglob("*.pickle"):
+        file.write_bytes(damage)
+    assert [double(3), double(3)] == [6, 6]
+    assert calls == [3, 3]

@@ -17,7 +17,7 @@ FREE = (0.0, float("inf"))
 def conflict_by_hour(program: HourlyProgram, effort: Effort) -> tuple[LimitUse, ...]:
     """The smallest set of contradicting limits, each with the least value that would do, all others kept.
 
-    None where it is not known that they do, for want of time.
+    Empty where it is not known that they do, for want of time.
     """
     caps, linear, patience = program.caps, program.linear, Patience.of(effort)
 

@@ -54,12 +54,13 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers, type
     return Front(
         clusters=_front(passing),
         evaluations=tuple(tried),
-        certificate=Certificate(
-            simulated=len(tried),
+        certificate=Certificate.of(
+            tried,
+            judges,
+            started,
+            f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",
             excluded_by_bound=ranked.excluded,
             excluded_by_dominance=len(ranked) - len(tried),
-            elapsed_s=time.perf_counter() - started,
-            text=f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
         ),
         reason=None if passing else explain(judges, tried, max_machines, workers)[1],

@@ -20,7 +20,7 @@ class Certificate:
     """Why nothing better passes, as far as it is known."""
 
     simulated: int
-    """Clusters simulated; in a search over rates, each cluster and rate counts."""
+    """Clusters simulated; in a search over rates or cases, each cluster counts at each rate or in each case."""
     excluded_by_bound: int
     """Clusters that cannot keep up, whatever their schedulers do."""
     elapsed_s: float

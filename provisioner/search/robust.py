@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from provisioner.domain.cluster import Cluster
 from provisioner.search.candidates import candidates
@@ -55,15 +55,17 @@ def robust(
     Of clusters with equal amounts the one with the most headroom in its worst case is taken.
     """
     started = time.perf_counter()
+    judges = [judge for case in cases for judge in case.judges]
     allowed = (1 - share) * sum(case.weight for case in cases) + TINY
     hopeful, excluded = _hopeful(cases, objective, max_machines, allowed)
-    simulated, left = 0, len(hopeful)
+    tried: list[Evaluation] = []
+    left = len(hopeful)
     for part in _parts(hopeful, objective):
         workers.expect(left)
         left -= len(part)
         found = workers.map(lambda item: _tried(cases, *item, allowed), part)
-        simulated += sum(len(each) for each in found)
-        passing = [(item[1], each) for item, each in zip(part, found, strict=True) if len(each) == len(cases)]
+        tried.extend(chain.from_iterable(found))
+        passing = [(item[1], each) for item, each in zip(part, found, strict=True) if _failed(cases, each) <= allowed]
         if passing:
             least = min(rank(cluster, objective) for cluster, _ in passing)
             _, best = max(
@@ -75,18 +77,11 @@ def robust(
                 status="optimal",
                 evaluations=best,
                 share=_weight(cases, best) / sum(case.weight for case in cases),
-                certificate=_certificate(simulated, excluded, started, text),
+                certificate=Certificate.of(tried, judges, started, text, excluded_by_bound=excluded),
             )
     text = f"every cluster of at most {max_machines} machines fails in too many cases"
-    return RobustPlan(
-        status="infeasible", evaluations=(), share=0.0, certificate=_certificate(simulated, excluded, started, text)
-    )
-
-
-def _certificate(simulated: int, excluded: int, started: float, text: str) -> Certificate:
-    return Certificate(
-        simulated=simulated, excluded_by_bound=excluded, elapsed_s=time.perf_counter() - started, text=text
-    )
+    certificate = Certificate.of(tried, judges, started, text, excluded_by_bound=excluded)
+    return RobustPlan(status="infeasible", evaluations=(), share=0.0, certificate=certificate)
 
 
 Item = tuple[int, Cluster]
@@ -124,16 +119,20 @@ def _parts(items: Sequence[Item], objective: Objective) -> list[list[Item]]:
 
 def _tried(cases: Sequence[Case], place: int, cluster: Cluster, allowed: float) -> tuple[Evaluation, ...]:
     """The cluster in each case; in fewer, once those that it fails in weigh too much. A winner is judged wholly."""
-    failed, found = 0.0, []
+    found: list[Evaluation] = []
     for case in cases:
         found.append(case.judges[place].screen(cluster))
-        failed += 0.0 if found[-1].is_feasible else case.weight
-        if failed > allowed:
-            return tuple(found[: len(cases) - 1])
+        if _failed(cases, found) > allowed:
+            return tuple(found)
     return tuple(
         evaluation if evaluation.is_whole else case.judges[place].evaluate(cluster, whole=True)
         for case, evaluation in zip(cases, found, strict=True)
     )
+
+
+def _failed(cases: Sequence[Case], found: Sequence[Evaluation]) -> float:
+    """Weight of the first cases in which the cluster was found to fail."""
+    return sum(case.weight for case, each in zip(cases, found, strict=False) if not each.is_feasible)
 
 
 def _weight(cases: Sequence[Case], evaluations: Sequence[Evaluation]) -> float:

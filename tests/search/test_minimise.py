@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provisioner.domain.cluster import Cluster
-from provisioner.search import Judge, Plan, Workers, minimise
+from provisioner.search import Certificate, Judge, Plan, Workers, minimise, pareto
 from provisioner.search.confirm import FIRST_FRESH_SEED
 from provisioner.search.evaluate import impossible_limits
 from provisioner.search.goal import amount, rank
@@ -48,8 +49,19 @@ def test_every_cheaper_cluster_is_accounted_for(question: Question) -> None:
         assert plan.certificate.simulated + plan.certificate.excluded_by_bound == len(question.clusters)
 
 
+def _cheapest(judge: Judge) -> Certificate:
+    return minimise([judge], "cost", max_machines=12, workers=Workers()).certificate
+
+
+def _front(judge: Judge) -> Certificate:
+    return pareto([judge], max_machines=12, workers=Workers()).certificate
+
+
+@pytest.mark.parametrize("search", [_cheapest, _front])
 @pytest.mark.parametrize("in_full", [False, True])
-def test_the_certificate_says_what_was_spared(monkeypatch: pytest.MonkeyPatch, *, in_full: bool) -> None:
+def test_the_certificate_says_what_was_spared(
+    search: Callable[[Judge], Certificate], monkeypatch: pytest.MonkeyPatch, *, in_full: bool
+) -> None:
     (judge,) = shipped("HH", rate_rps=10.0, span_s=20.0, replications=3)
     judge = Judge(judge.design, judge.scenario, replace(judge.precision, in_full=in_full))
     ended: list[bool] = []
@@ -62,7 +74,7 @@ def test_the_certificate_says_what_was_spared(monkeypatch: pytest.MonkeyPatch, *
         return found
 
     monkeypatch.setattr(Judge, "simulate", noted)
-    proof = minimise([judge], "cost", max_machines=12, workers=Workers()).certificate
+    proof = search(judge)
     assert (proof.replications, proof.ended_early) == (len(ended), sum(ended))
     assert proof.replications + proof.replications_spared == 3 * proof.simulated
     assert proof.replications_spared > 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from provisioner.search import Workers
 from provisioner.search.goal import rank
 from provisioner.search.robust import Case, robust
-from tests.search.questions import Question, examples, poisson, questions, simple
+from tests.search.questions import Question, examples, limits, poisson, questions, simple
 
 
 def answer(asked: list[Question], weights: list[float], share: float) -> Any:
@@ -61,3 +61,13 @@ def test_a_rare_case_may_be_left_out() -> None:
     whole = answer([usual, rush], [9.0, 1.0], 1.0)
     assert whole.share == 1
     assert whole.evaluations[0].cluster.cost_usd_per_h > alone.cluster.cost_usd_per_h
+
+
+@pytest.mark.parametrize("cases", [1, 2])
+def test_clusters_that_fail_count_as_simulated(cases: int) -> None:
+    """Of two machines there is one cluster, which requests queue for in each case, and are too late in the last."""
+    fails = simple(max_machines=2, limits=limits(ttft_p90=1.01))
+    passes = replace(fails, limits=limits(ttft_p90=100.0))
+    found = answer([*[passes] * (cases - 1), fails], [1.0] * cases, 1.0)
+    assert found.status == "infeasible"
+    assert found.certificate.simulated == found.certificate.replications == cases
