@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provisioner.domain.fleet import Day, Limits
+from provisioner.domain.fleet import Day, Limits, Rack
 from provisioner.fleet import Effort, Kind, Option, proving
 from provisioner.fleet.day import plan_hours
 from provisioner.fleet.hours import Hours
@@ -33,6 +33,7 @@ def asked(*hours: tuple[tuple[Option, ...], ...], startup_s: float = 600.0, **da
     return Hours(kinds=kinds(startup_s), services=services, options=hours, day=rules)
 
 
+RACK = Rack(name="row", count=4, power_kw=7.5, slots=2)
 LOW, HIGH = option(2, 0, 5.0), option(6, 0, 10.0)
 
 
@@ -97,6 +98,7 @@ def questions(draw: st.DrawFn) -> Hours:
         power_kw=draw(st.sampled_from([None, 20.0, 40.0])),
         machines=draw(st.sampled_from([None, 5, 8])),
         machines_of=draw(st.sampled_from([{}, {"new": 1}])),
+        racks=draw(st.sampled_from([(), (), (RACK,)])),
     )
     return Hours(
         kinds=kinds(draw(st.sampled_from([0.0, 600.0, 7000.0])), owned=1),
@@ -172,6 +174,7 @@ def caps(question: Hours) -> list[tuple[str, float]]:
     limits = question.limits
     given = [("cost", limits.cost_usd_per_h), ("power", limits.power_kw), ("machines", limits.machines)]
     given += [(f"machines of {name}", most) for name, most in limits.machines_of.items()]
+    given += [(f"racks {rack.name}", rack.count) for rack in limits.racks]
     return [(name, most) for name, most in given if most is not None]
 
 
@@ -190,7 +193,7 @@ def worked_out(question: Hours, picks: tuple[tuple[Option, ...], ...]) -> Brute:
     serving = [{(s, r): n for s, o in enumerate(hour) for r, n in o.roles.items()} for hour in picks]
     starts = [{k: max(n - serving[t - 1].get(k, 0), 0) for k, n in serving[t].items()} for t in range(hours)]
     total = day.change_usd * sum(sum(hour.values()) for hour in starts)
-    power, machines, used = [0.0] * hours, [0] * hours, {}
+    power, machines, used, counts = [0.0] * hours, [0] * hours, {}, {}
     for kind in question.kinds:
         lead = question.lead_hours[kind.name]
         held = [sum(n for (_, (_, name)), n in hour.items() if name == kind.name) for hour in serving]
@@ -200,7 +203,11 @@ def worked_out(question: Hours, picks: tuple[tuple[Option, ...], ...]) -> Brute:
             power[t] += held[t] * kind.power_kw
             machines[t] += held[t]
         used[f"machines of {kind.name}"] = float(max(held))
+        counts[kind.name] = held
         total += min(reserving(kind, day, held, count) for count in range(max(held) + 1))
+    # No two new ones stand in one rack; old ones beside them, then two in one.
+    racks = [new + -(-max(old - new, 0) // 2) for old, new in zip(counts["old"], counts["new"], strict=True)]
+    used["racks row"] = float(max(racks))
     used |= {"cost": total / hours, "power": max(power), "machines": float(max(machines))}
     value = {"cost": total, "power": sum(power), "machines": float(sum(machines))}[question.minimize]
     return Brute(value, total, used)
