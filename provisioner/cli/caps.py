@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from provisioner.domain.machine import Machine
     from provisioner.domain.model import Model
     from provisioner.perf import ProfileSet
-
-Levels = Mapping[str, Sequence["Machine"]]
-"""The machines that are one machine at its cap levels, by the name of the one without a cap."""
 
 
 def with_caps(

@@ -10,7 +10,6 @@ from provisioner.domain.value import Value
 
 Minimize = Literal["cost", "power", "machines"]
 Maximize = Literal["throughput", "smallest_share"]
-HOURS_OF_A_DAY = 24
 
 
 class Period(Value):

@@ -131,6 +131,13 @@ def test_of_limits_that_contradict_it_is_shown_what_would_be_enough() -> None:
     assert "no fleet is within these limits" in figure.title
 
 
+def test_what_time_did_not_suffice_for_is_not_called_impossible() -> None:
+    use = LimitUse(name="racks a", unit="racks", limit=3.0, used=None, is_known=False)
+    figure = contradiction(FleetPlan(status="infeasible", conflict=(use,)), "t")
+    assert figure is not None
+    assert figure.ends == ("limit 3; what is enough is not known",)
+
+
 def test_nothing_is_drawn_where_nothing_is_known() -> None:
     plan = FleetPlan(status="infeasible")
     assert contradiction(plan, "t") is None

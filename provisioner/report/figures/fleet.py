@@ -75,12 +75,15 @@ def contradiction(plan: FleetPlan, title: str) -> Stacks | None:
         rows=tuple(_row_name(use.name, use) for use in plan.conflict),
         parts=(part,),
         is_limited=(True,) * len(enough),
-        ends=tuple(
-            f"limit {use.limit:,.6g}; " + ("no more of it helps" if math.isnan(to) else f"{to:,.6g} is enough")
-            for to, use in zip(enough, plan.conflict, strict=True)
-        ),
+        ends=tuple(f"limit {use.limit:,.6g}; {_remedy(use)}" for use in plan.conflict),
         note="Line: the limit; bar: what it would have to be, if the others stay",
     )
+
+
+def _remedy(use: LimitUse) -> str:
+    if use.enough is not None:
+        return f"{use.enough.to:,.6g} is enough"
+    return "no more of it helps" if use.is_known else "what is enough is not known"
 
 
 def choices(plan: FleetPlan, title: str) -> Front:

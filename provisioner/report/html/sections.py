@@ -186,6 +186,8 @@ def limits(answer: Answer) -> Markup | None:
     rows = []
     for use in uses:
         step, gain = (use["enough"]["limit"], use["enough"]["gain"]) if use["enough"] else (None, None)
+        if step is None and not use["known"]:
+            step = "not known"
         name = f"{use['name']} ({use['unit']})"
         bought = use["one_more"] if use["binds"] else None
         used = [use["used"], use["limit"], bought, step, gain]
