@@ -16,10 +16,10 @@ from provisioner.sim.jit import jit
 
 
 class Heap(NamedTuple):
-    """Heaps in rows: `key` (heaps, capacity), `item` (heaps, capacity) int32, `size` (heaps,) int64."""
+    """Heaps in rows: `key` (heaps, capacity), `item` (heaps, capacity) int64, `size` (heaps,) int64."""
 
     key: NDArray[Any]
-    item: NDArray[np.int32]
+    item: NDArray[np.int64]
     size: NDArray[np.int64]
 
 
@@ -27,7 +27,7 @@ def make_heap(heaps: int, capacity: int, key_type: type) -> Heap:
     """Empty heaps, each with room for so many items."""
     return Heap(
         key=np.zeros((heaps, capacity), key_type),
-        item=np.zeros((heaps, capacity), np.int32),
+        item=np.zeros((heaps, capacity), np.int64),
         size=np.zeros(heaps, np.int64),
     )
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 import platformdirs
 from numba.core.options import DefaultOptions
 
@@ -64,6 +65,11 @@ def copy_kernel(source: Path, target: Path) -> None:
         if target.is_dir():
             shutil.rmtree(target)
         copy.rename(target)
+
+
+def numbered(count: int, step: int = 1) -> tuple[Any, ...]:
+    """So many constants, 0, `step`, `2 step`...: of a plain `int`, numba compiles what it is handed to once a value."""
+    return tuple(np.arange(count, dtype=np.int64) * step)
 
 
 def _place() -> Path | None:

@@ -8,11 +8,11 @@ is given up, and set up again when it is asked for: most are hardly ever.
 
 from __future__ import annotations
 
-from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.jit import jit, jit_apart, numbered
 from provisioner.sim.state import POOLS, Records, World
 from provisioner.sim.tournament import NOBODY, Tournament, enter
 
-PENDING, RESERVED = 0, POOLS
+PENDING, RESERVED = numbered(2, POOLS)
 """Trees of the first pool; those of the others follow."""
 
 

@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 
 from provisioner.domain.failures import Failures
 from provisioner.sim.heap import Heap, make_heap
+from provisioner.sim.jit import numbered
 from provisioner.sim.tournament import Tournament, make_tournament
 
 Records = Any
 """A one-dimensional numpy record array: fields by attribute, in compiled code and in plain Python."""
 
 # Pools of the cluster scheduler. Nothing is routed to the pool of failed machines.
-PROMPT, TOKEN, MIXED, FAILED = 0, 1, 2, 3
+PROMPT, TOKEN, MIXED, FAILED = numbered(4)
 POOLS = 4
 
 # Lists of a machine that a task can stand in: none, three queues, and what runs, in order of joining the batch.
-NOWHERE, PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = 0, 1, 2, 3, 4, 5
 LISTS = 6
+NOWHERE, PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = numbered(LISTS)
 
 REQUEST = np.dtype(
     [
@@ -89,9 +90,9 @@ MACHINE = np.dtype(
         ("reserved_kv", "i8"),
         ("mixed_since_s", "f8"),
         # Machine scheduler.
-        ("head", "i4", (LISTS,)),
-        ("tail", "i4", (LISTS,)),
-        ("oldest", "i4"),  # front of the order of ageing
+        ("head", "i8", (LISTS,)),
+        ("tail", "i8", (LISTS,)),
+        ("oldest", "i8"),  # front of the order of ageing
         ("is_sorted", "?"),  # whether that order is sorted
         ("row_start", "i8"),  # where the same order lies as a row, while that has room for any: see `ordering`
         ("row_room", "i8"),
@@ -246,7 +247,7 @@ class World(NamedTuple):
     """One record: the counters of the whole simulation."""
     standings: Tournament
     """Machines of each pool by their pending tokens, then of each by their reserved memory."""
-    noted: NDArray[np.int32]
+    noted: NDArray[np.int64]
     """Machines whose books have changed since a request was last routed."""
     ends: Tournament
     """Machines by when their runs end: one tree."""
@@ -259,11 +260,11 @@ class World(NamedTuple):
     """
     finishing: Heap
     """Running decodes by the machine's iteration in which they end, one heap a machine, as long as its batch."""
-    chosen: NDArray[np.int32]
+    chosen: NDArray[np.int64]
     """Tasks chosen for the batch at hand."""
     rows: NDArray[np.int32]
     """Orders of ageing that bisection looks at."""
-    ready: NDArray[np.int32]
+    ready: NDArray[np.int64]
     """Machines to be started."""
     batch_time_s: NDArray[np.float64]
     """(pools, requests + 1): seconds spent in batches of each size, by the machine's own pool."""
@@ -315,13 +316,13 @@ def make_world(
         machines=machines,
         clock=clock,
         standings=make_tournament(2 * POOLS, 2 * m),
-        noted=np.zeros(m, np.int32),
+        noted=np.zeros(m, np.int64),
         ends=make_tournament(1, m),
         events=events,
         finishing=make_heap(m, largest_batch + 1, np.int64),
-        chosen=np.zeros(largest_batch + 1, np.int32),
+        chosen=np.zeros(largest_batch + 1, np.int64),
         rows=np.zeros(ROOM * n, np.int32),
-        ready=np.zeros(m, np.int32),
+        ready=np.zeros(m, np.int64),
         batch_time_s=np.zeros((3, largest_batch + 1)),
         log=np.zeros(log_room, ENTRY).view(np.recarray),
         stop=stop,

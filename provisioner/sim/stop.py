@@ -6,10 +6,10 @@ whatever becomes of the others.
 
 from __future__ import annotations
 
-from provisioner.sim.jit import jit
+from provisioner.sim.jit import jit, numbered
 from provisioner.sim.state import World
 
-TTFT, TBT, E2E = 0, 1, 2
+TTFT, TBT, E2E = numbered(3)
 
 
 @jit
