@@ -69,7 +69,7 @@ def fleet(
         raise InputError(Fault(problem="goes with --one-cluster", field="--share", value=share))
     if spares and (by_hour or one_cluster):
         raise InputError(Fault(problem="does not go with --by-hour or --one-cluster", field="--spares", value=spares))
-    if not one_cluster:
+    if not (one_cluster or by_hour):
         check_solver()
     found, served = services.read(file, judging)
     get_ready(quiet=judging.quiet)

@@ -16,7 +16,6 @@ from provisioner.fleet.hours import Hours
 from tests.fleet.made import option
 from tests.search.questions import examples
 
-pytest.importorskip("ortools", reason="fleets need the extra [fleet]")
 EFFORT = Effort(threads=1, time_s=20)
 
 
