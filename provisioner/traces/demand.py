@@ -6,6 +6,7 @@ numbers): replication *r* has the same lengths in the same order at every rate.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -32,12 +33,9 @@ class Demand(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """Lengths from a table, arrivals from a process."""
+class Sequenced(ABC):
+    """Demand that draws a sequence for each replication, of which every rate has the first requests."""
 
-    sizes: SizeTable
-    seed: int
-    arrivals: ArrivalProcess
     _sequences: dict[int, RequestSequence] = field(default_factory=dict, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
@@ -50,13 +48,27 @@ class Drawn:
         return None
 
     def trace(self, replication: int, rate_rps: float, span_s: float) -> RequestTrace:
-        """The first requests of the replication's sequence."""
+        """The first requests of the replication's sequence. Thread-safe."""
         with self._lock:
             if replication not in self._sequences:
-                self._sequences[replication] = RequestSequence.drawn(
-                    self.sizes, seed=self.seed, replication=replication, arrivals=self.arrivals
-                )
+                self._sequences[replication] = self._sequence(replication)
             return self._sequences[replication].at_rate(rate_rps, span_s)
+
+    @abstractmethod
+    def _sequence(self, replication: int) -> RequestSequence:
+        """The requests of a replication, drawn as they are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Sequenced):
+    """Lengths from a table, arrivals from a process."""
+
+    sizes: SizeTable
+    seed: int
+    arrivals: ArrivalProcess
+
+    def _sequence(self, replication: int) -> RequestSequence:
+        return RequestSequence.drawn(self.sizes, seed=self.seed, replication=replication, arrivals=self.arrivals)
 
 
 @dataclass(frozen=True, eq=False)

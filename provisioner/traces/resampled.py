@@ -7,17 +7,15 @@ replications, and its percentiles have intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from provisioner.domain.trace import Floats, Ints, RequestTrace
-from provisioner.domain.value import remade
 from provisioner.errors import Fault, InputError
 from provisioner.traces.arrivals import Recorded
+from provisioner.traces.demand import Sequenced
 from provisioner.traces.seeds import streams
 from provisioner.traces.sequence import RequestSequence
 
@@ -26,7 +24,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class Resampled(Sequenced):
     """Demand drawn in runs from a recording.
 
     Parameters
@@ -47,8 +45,6 @@ class Resampled:
     recorded: RequestTrace
     seed: int
     run: int
-    _sequences: dict[int, RequestSequence] = field(default_factory=dict, init=False)
-    _lock: Lock = field(default_factory=Lock, init=False)
 
     def __post_init__(self) -> None:
         _ = Recorded(self.recorded)
@@ -56,21 +52,9 @@ class Resampled:
             allowed = f"requests in a run, 1 to {MOST_RUN:,}"
             raise InputError(Fault(problem="out of range", field="--arrivals", value=self.run, allowed=allowed))
 
-    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
-        return remade(self)
-
-    @property
-    def replications(self) -> int | None:
-        """As many as one likes."""
-        return None
-
-    def trace(self, replication: int, rate_rps: float, span_s: float) -> RequestTrace:
-        """The first requests of the replication's sequence."""
-        with self._lock:
-            if replication not in self._sequences:
-                drawn = _Runs(self.recorded, self.run, streams(self.seed, replication).arrivals)
-                self._sequences[replication] = RequestSequence(drawn.unit_arrivals(), drawn.lengths)
-            return self._sequences[replication].at_rate(rate_rps, span_s)
+    def _sequence(self, replication: int) -> RequestSequence:
+        drawn = _Runs(self.recorded, self.run, streams(self.seed, replication).arrivals)
+        return RequestSequence(drawn.unit_arrivals(), drawn.lengths)
 
 
 class _Runs:
