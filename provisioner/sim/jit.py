@@ -24,8 +24,8 @@ from numba.core.options import DefaultOptions
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _ENTRY = "*.run_events-*.nbc"
 """The compiled event loop, which has everything else within itself."""
-_ROOM_BYTES = 64_000_000
-"""Twice what a compiled kernel takes."""
+_ROOM_BYTES = 16_000_000
+"""Thrice what a compiled kernel takes."""
 
 
 def cache_folder(*, for_all: bool = False) -> Path:
@@ -121,8 +121,9 @@ if hasattr(DefaultOptions, "_nrt"):
 # What Python calls.
 jit_entry: Callable[[_Function], _Function] = numba.njit(**_options)
 
-# What only compiled code calls: without wrappers, which for so many arguments take longer to compile than the rest.
-_inner = _options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# What only compiled code calls: without wrappers, which for so many arguments take longer to compile than the rest, and
+# not kept, since the entry has all of it (5 MB instead of 49).
+_inner = _options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "cache": False}
 jit: Callable[[_Function], _Function] = numba.njit(**_inner)
 
 # For what happens seldom: called, so that the event loop compiles faster and is no larger for it.
