@@ -62,9 +62,10 @@ def _pieces(thing: Any) -> Iterator[bytes]:
 
 @cache
 def edition() -> str:
-    """Version, hash of the sources that decide what comes out, and Python's version: the package as it stands.
+    """Version, hash of the sources that decide what comes out, Python's and NumPy's versions: the package as it stands.
 
-    Workers of another edition would give other results, or none.
+    Workers of another edition would give other results, or none: what NumPy draws may change from one minor version to
+    the next (NEP 19).
     """
     digest = hashlib.sha256()
     folder = Path(__file__).parents[1]
@@ -72,4 +73,5 @@ def edition() -> str:
         for source in sorted([folder / part] if part.endswith(".py") else (folder / part).rglob("*.py")):
             digest.update(source.read_bytes())
     python = ".".join(map(str, sys.version_info[:2]))
-    return f"{__version__} ({digest.hexdigest()[:8]}) on Python {python}"
+    drawing = ".".join(np.__version__.split(".")[:2])
+    return f"{__version__} ({digest.hexdigest()[:8]}) on Python {python}, NumPy {drawing}"

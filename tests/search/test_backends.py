@@ -80,6 +80,29 @@ def test_identity_is_of_the_content() -> None:
     assert identity(np.array([1.0])) != identity(np.array([1]))
     assert identity(("a", "bc")) != identity(("ab", "c"))
     assert identity(1) != identity(1.0) != identity("1.0")
+
+
+def test_every_rule_of_scheduling_is_part_of_the_identity(judge: Judge) -> None:
+    """A result under one rule is never taken for one under another, also for rules that are yet to come."""
+    rules = judge.design.scheduling
+    changed = [
+        rules.model_copy(update={name: not value if isinstance(value, bool) else value + 1}) for name, value in rules
+    ]
+    others = [Judge(judge.design.model_copy(update={"scheduling": each}), judge.scenario) for each in (rules, *changed)]
+    assert "kv_on_demand" in type(rules).model_fields
+    assert len({each.identity for each in others}) == 1 + len(type(rules).model_fields)
+
+
+def test_another_numpy_is_another_edition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its generators draw may change from one minor version to the next, and so may every result."""
+    found = edition()
+    monkeypatch.setattr(np, "__version__", "9.7.1")
+    edition.cache_clear()
+    try:
+        assert edition() != found
+        assert edition().endswith("NumPy 9.7")
+    finally:
+        edition.cache_clear()
     with pytest.raises(TypeError, match="no content"):
         identity(object())
 
