@@ -60,6 +60,10 @@ FLEETS = {
     "no fleet": (FLEET % ("30", "weight: 1"), ()),
     "in part": (FLEET.replace("minimize: cost", "maximize: throughput") % ("80", "weight: 1"), ()),
     "by the hour": (FLEET.replace("target_rps: 10, ", "") % ("440", HOURS), ("--by-hour",)),
+    "least energy by the hour": (
+        FLEET.replace("target_rps: 10, ", "").replace("minimize: cost", "minimize: power") % ("440", HOURS),
+        ("--by-hour",),
+    ),
     "one cluster": (FLEET.replace("HHcap", "H100").replace("limits: {power_kw: %s}\n", "") % "weight: 1",
                     ("--one-cluster",)),
 }  # fmt: skip
@@ -79,6 +83,7 @@ def test_fleets_draw_and_report_too_whatever_their_services_are_called(
     elements = Elements((folder / "a.html").read_text(encoding="utf-8"))
     assert elements.count("script") == 3
     assert not elements.count("b")
+    assert ("kWh" in (folder / "a.html").read_text(encoding="utf-8").split("<script")[0]) == ("energy" in name)
     assert [a for _, a in elements.found if a.get("class") == "chart"]
     drawn = (folder / "a.svg").read_text(encoding="utf-8")
     assert "<script>" not in drawn

@@ -104,8 +104,8 @@ def verdict(answer: Answer) -> Markup | None:
 def _whole(answer: Answer) -> Answer | None:
     """What a fleet takes, or a day of it."""
     if "hours" in answer:
-        names = ("cost_usd", "peak_usd", "saving", "reserved")
-        found = {name: answer[name] for name in names}
+        goal = () if answer["unit"] == "USD" else ("value", "unit", "peak_value")
+        found = {name: answer[name] for name in (*goal, "cost_usd", "peak_usd", "saving", "reserved")}
         return {**found, "saving": f"{found['saving'] or 0:.1%}"} if answer["hours"] else None
     return answer.get("totals")
 
