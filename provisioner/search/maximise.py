@@ -172,12 +172,14 @@ class Climbing:
         return climb.run(self.start)
 
     def key(self, climb: Climb, /) -> str:
-        """The step, the judge and the counts: what was tried before follows from them."""
+        """The step, the judge and the counts."""
         return f"{'try' if self.tests_only else 'climb'} from {self.start} {of(climb.search, climb.cluster)}"
 
     def encode(self, climb: Climb, /) -> Any:
-        """All that was tried."""
-        return [[(step, encode(each)) for step, each in climb.tried.items()], sorted(climb.excluded)]
+        """All that was tried; of a test just that, for what was tried before does not follow from the key."""
+        steps = {self.start} if self.tests_only else climb.tried.keys() | climb.excluded
+        tried = [(step, encode(each)) for step, each in climb.tried.items() if step in steps]
+        return [tried, sorted(climb.excluded & steps)]
 
     def decode(self, data: Any, climb: Climb, /) -> Climb:
         """The climb with what was tried."""

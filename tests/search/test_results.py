@@ -24,6 +24,7 @@ from provisioner.domain.cluster import Cluster
 from provisioner.errors import InputError
 from provisioner.search import EVALUATE, Budget, Cell, Judge, ResultsFile, Workers, maximise, minimise, pareto
 from provisioner.search.cells import decode, encode
+from provisioner.search.maximise import STEP, Climb, Climbing, RateSearch
 from tests.cli.runs import TINY, environment, process
 from tests.search.questions import shipped
 
@@ -129,6 +130,19 @@ def test_equal_cells_are_simulated_once(
         assert found == expected
         assert asked == dict.fromkeys((cell.cluster.label for cell in cells(judge)), 1)
         assert sum(watched) == len(doubled)
+
+
+def test_what_was_tried_before_a_test_is_not_part_of_its_result(judge: Judge, tmp_path: Path) -> None:
+    """Another search that comes to the same test has tried other rates by then."""
+    search, cluster, step = RateSearch(judge), judge.cluster(2, 1), round(math.log(2.0) / math.log(STEP))
+    test = Climbing(step, tests_only=True)
+    with ResultsFile(tmp_path / "grid.db") as results, Workers(results=results) as workers:
+        begun = Climb(search, cluster)
+        begun.passes(step - 50)
+        (first,) = workers.map(test, [begun])
+        (again,) = workers.map(test, [Climb(search, cluster)])
+    assert first.tried.keys() | first.excluded == {step - 50, step}
+    assert again.tried.keys() | again.excluded == {step}
 
 
 def test_a_file_that_is_there_wants_resume(tmp_path: Path) -> None:
