@@ -229,5 +229,8 @@ def _lost(text: str, cluster: Cluster) -> tuple[int, ...]:
                     allowed=", ".join(f"{name}=1 to {name}={most}" for name, most in counts.items()),
                 )
             )
-        lost[pool] = max(lost[pool], int(count))
+        if lost[pool]:
+            problem = "names the same machines twice"
+            raise InputError(Fault(problem=problem, field="--fail", value=text, allowed="each once"))
+        lost[pool] = int(count)
     return tuple(lost.values())

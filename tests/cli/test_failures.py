@@ -41,6 +41,7 @@ def test_a_repair_helps(provision: Provision) -> None:
         (("--fail", "token=1", "--repair", "1e300d"), "not a duration"),
         (("--fail", "token=1", "--fail-at", "inf"), "not a time"),
         (("--fail", "token=3"), "cannot fail"),
+        (("--fail", "token=1,token=2"), "twice"),
         (("--mtbf", "1h"), "needs --repair"),
         (("--mtbf", "1h", "--repair", "1h", "--fail", "token=1"), "does not go with"),
     ],
