@@ -9,6 +9,8 @@ from typing import Literal
 from provisioner.fleet.problem import Kind, Offer, Option, Totals
 
 Status = Literal["optimal", "feasible", "infeasible"]
+NOT_FOUND = "none was found in the time allowed"
+"""What is known where nothing is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,5 +117,5 @@ def contradiction(conflict: Sequence[LimitUse]) -> str:
     """Contradicting limits in words; without any, time was short."""
     named = " and ".join(f"{use.name} at most {use.limit:g} {use.unit}" for use in conflict)
     if not named:
-        return "none was found in the time allowed"
+        return NOT_FOUND
     return f"nothing is within {named}" + (": any of them may be raised" if len(conflict) > 1 else "")

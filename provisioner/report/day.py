@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from provisioner.fleet.answer import NOT_FOUND
 from provisioner.fleet.day import DayPlan
 from provisioner.report.answer import SCHEMA_VERSION
 from provisioner.report.fleet import conflict, empty, limit
@@ -74,7 +75,7 @@ def _certificate(plan: DayPlan) -> str:
     return {
         "optimal": f"no plan of these clusters {'costs' if plan.minimize == 'cost' else 'takes'} less",
         "feasible": f"time ran out: {plan.gap:.2%} less at most",
-        "infeasible": "no plan is within the limits in every hour",
+        "infeasible": "no plan is within the limits in every hour" if plan.conflict else NOT_FOUND,
     }[plan.status]
 
 

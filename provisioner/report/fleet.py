@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from provisioner.fleet import FleetPlan, LimitUse, Pick, Totals
+from provisioner.fleet.answer import NOT_FOUND
 from provisioner.report.answer import SCHEMA_VERSION, judged
 from provisioner.report.figures.wording import GOAL_UNITS
 from provisioner.report.narrow import FittingTable as Table
@@ -114,7 +115,7 @@ def _certificate(plan: FleetPlan) -> str:
     return {
         "optimal": "no choice of clusters is better, and no cluster left out could make a better fleet",
         "feasible": f"time ran out: a better fleet may exist, by {plan.gap:.2%} at most",
-        "infeasible": "no choice of clusters is within the limits",
+        "infeasible": "no choice of clusters is within the limits" if plan.conflict else NOT_FOUND,
     }[plan.status]
 
 

@@ -10,6 +10,8 @@ import pytest
 from provisioner.fleet import FleetPlan, Kind, LimitUse, Offer, Option, Pick, Raise, Totals
 from provisioner.fleet.day import DayPlan
 from provisioner.fleet.sourcing import Holding
+from provisioner.report import day as day_report
+from provisioner.report import fleet as fleet_report
 from provisioner.report.figures import Stacks
 from provisioner.report.figures.day import by_hour
 from provisioner.report.figures.fleet import amounts, choices, contradiction, of_fleet, served
@@ -136,6 +138,22 @@ def test_what_time_did_not_suffice_for_is_not_called_impossible() -> None:
     figure = contradiction(FleetPlan(status="infeasible", conflict=(use,)), "t")
     assert figure is not None
     assert figure.ends == ("limit 3; what is enough is not known",)
+
+
+def test_where_time_ran_out_nothing_is_claimed_to_be_proven() -> None:
+    """Without limits that contradict each other it is not known that there is no plan."""
+    use = LimitUse(name="power", unit="kW", limit=50, used=None)
+    fleet, by_hours = FleetPlan(status="infeasible"), DayPlan(status="infeasible", services=("chat",))
+    open_ = [fleet_report.answer(fleet, {}, {}, []), day_report.answer(by_hours, {}, [])]
+    proven = [
+        fleet_report.answer(replace(fleet, conflict=(use,)), {}, {}, []),
+        day_report.answer(replace(by_hours, conflict=(use,)), {}, []),
+    ]
+    assert {each["search"]["certificate"] for each in open_} == {"none was found in the time allowed"}
+    assert [each["search"]["certificate"] for each in proven] == [
+        "no choice of clusters is within the limits",
+        "no plan is within the limits in every hour",
+    ]
 
 
 def test_nothing_is_drawn_where_nothing_is_known() -> None:

@@ -37,7 +37,7 @@ STATUS = {
 STATUS_OF_FLEETS = {
     "optimal": "optimal: every SLO is met within the limits, and no other fleet is better",
     "feasible": "feasible: every SLO is met within the limits; a better fleet may exist",
-    "infeasible": "infeasible: no fleet is within the limits",
+    "infeasible": "infeasible: no fleet was found within the limits",
 }
 ROWS = {
     "services": ("Services", "What each service gets"),
