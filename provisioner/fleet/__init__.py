@@ -1,4 +1,4 @@
-"""Fleets: which cluster each of several services gets under shared limits, exactly (OR-tools CP-SAT)."""
+"""Fleets: which cluster each of several services gets under shared limits, exactly (CP-SAT; by the hour HiGHS)."""
 
 from provisioner.fleet.answer import Dropped, FleetPlan, LimitUse, Pick, Raise
 from provisioner.fleet.offers import Contender, kinds, offered, shares
