@@ -29,6 +29,8 @@ CASES: dict[str, dict[str, float]] = {
     "requests x 10": {"duration_s": 1200.0},
     "machines x 10, rate x 10": {"prompt": 270, "token": 30, "rate_rps": 700.0},
     "machines x 10": {"prompt": 270, "token": 30},
+    "6P+2T, 15 RPS, 560 s": {"prompt": 6, "token": 2, "rate_rps": 15.0, "duration_s": 560.0},
+    "1,000 machines, 2,000 RPS, 600 s": {"prompt": 900, "token": 100, "rate_rps": 2000.0, "duration_s": 600.0},
     "rate x 1/2": {"rate_rps": 35.0},
     "outputs x 10, token machines x 10": {"output": 10, "token": 30},
 }
@@ -40,6 +42,7 @@ def measure(case: dict[str, float]) -> dict[str, Any]:
     requests = RequestTrace(drawn.arrival_s, drawn.prompt_tokens, drawn.output_tokens * int(case["output"]))
     laid_out, counts = network("HH"), (int(case["prompt"]), int(case["token"]))
     result = laid_out.simulate(*counts, requests)
+    memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     least, most = EVENTS_A_REQUEST
     assert result.unfinished == 0
     assert least <= result.events / len(requests) <= most, result.events / len(requests)
@@ -47,7 +50,7 @@ def measure(case: dict[str, float]) -> dict[str, Any]:
         "requests": len(requests),
         "events": result.events,
         "seconds": seconds(lambda: laid_out.simulate(*counts, requests), REPEATS),
-        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "memory_mb": memory_mb,
     }
 
 

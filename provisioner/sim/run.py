@@ -229,8 +229,8 @@ class Network:
         counts = self._counts(prompt_machines, token_machines)
         world = self._world(counts, trace, failures, stop=stop)
         run_events(world)
-        # What only the kernel needs makes room for the results.
-        return self._result(world._replace(tasks=None, rows=world.rows[:0]), counts, trace)
+        world = world._replace(tasks=None)  # they make room for the results
+        return self._result(world, counts, trace)
 
     def record(
         self, prompt_machines: int, token_machines: int, trace: RequestTrace, failures: Failures | None = None

@@ -51,7 +51,7 @@ REQUEST = np.dtype(
         # Kept.
         ("is_sending", "?"),  # its KV-cache is on the way
         ("is_evicted", "?"),  # its KV-cache was dropped, and its prompt task computes it anew
-        ("next_transfer", "i8"),  # behind it in the line for room at its token machine
+        ("next_transfer", "i4"),  # behind it in the line for room at its token machine
     ],
     align=True,
 )
@@ -62,10 +62,10 @@ TASK = np.dtype(
         ("before", "i4"),
         ("younger", "i4"),  # neighbours in the order of ageing
         ("older", "i4"),
-        ("list", "i4"),  # which list it stands in, or stood in last; nowhere before its first
+        ("list", "i1"),  # which list it stands in, or stood in last; nowhere before its first
         ("is_chosen", "?"),  # for the batch at hand
         ("behind_prompt", "?"),  # a queued decode whose prompt is not done
-        ("passed_over", "i8"),  # times passed over; while it waits, less the machine's choices by then
+        ("passed_over", "i4"),  # times passed over; while it waits, less the machine's choices by then
         ("remaining", "i8"),  # tokens of a prompt to compute; decode iterations to run, of a decode that is not running
         ("tokens", "i8"),  # that it adds to an iteration: of a prompt all that is computed, of a decode one
         ("kv_tokens", "i8"),  # KV-cache that it takes when it is admitted
