@@ -30,13 +30,12 @@ def warmup(
     """
     from provisioner.cli.console import answers
     from provisioner.cli.progress import working
+    from provisioner.cli.warmth import warmed
     from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled, kept_in
 
     was_compiled = is_compiled()
     with working("compiling", quiet=loudness.quiet):
-        from provisioner.sim.warm import warm
-
-        seconds = warm()
+        seconds = warmed()
     place = cache_folder(for_all=all_users)
     if all_users and (compiled := kept_in()) is not None:
         try:
