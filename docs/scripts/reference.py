@@ -14,7 +14,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from typer.main import get_command
 
-from provisioner.cli.main import app, main
+from provisioner.cli.main import main, parser
 
 INTRODUCTION = """# Command line
 
@@ -37,7 +37,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def command_line() -> str:
     """The page: a section for each command."""
     parts = [INTRODUCTION, _section(())]
-    parts += [_section(path) for path in _commands(get_command(app), ())]
+    parts += [_section(path) for path in _commands(get_command(parser()), ())]
     return "\n".join(parts)
 
 

@@ -41,7 +41,7 @@ def test_a_frame_has_a_row_for_each_cluster() -> None:
 
 def test_without_pandas_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"provisioner\[notebook\]"):
+    with pytest.raises(ImportError, match=r"needs pandas: pip install .\.\[notebook\]"):
         PLAN.to_frame()
 
 
