@@ -293,8 +293,10 @@ class Network:
         # Fields of plain arrays: those of record arrays take much longer to look up.
         requests, machines = world.requests.view(np.ndarray), world.machines.view(np.ndarray)
         clock = world.clock[0]
-        filled = {name: requests[name].copy() for name in _OF_REQUESTS} | {
-            name: machines[name].copy() for name in _OF_MACHINES
+        # Of a simulation that was stopped little is looked at, and soon: it is left where it lies.
+        taken = np.asarray if clock.is_stopped else np.copy
+        filled = {name: taken(requests[name]) for name in _OF_REQUESTS} | {
+            name: taken(machines[name]) for name in _OF_MACHINES
         }
         return Simulation(
             **filled,
