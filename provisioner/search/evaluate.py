@@ -127,9 +127,12 @@ class Judge(Shared):
         return np.array([trial.yardstick.values_of(self._least_of(trial.trace)) for trial in trials])
 
     def _least_of(self, trace: RequestTrace) -> Latencies:
-        """The least that requests can take; for ever if they fit no machine."""
+        """The least that requests can take, less what the clock rounds by; for ever if they fit no machine."""
         scheduling, slo = self.design.scheduling, self.scenario.slo
         ttft_s, decode_s = least_times_s(list(self._performance.values()), trace, scheduling)
+        rounding_s = 2 * np.spacing(2 * self.scenario.span_s)
+        ttft_s = np.maximum(ttft_s - rounding_s, 0.0)
+        decode_s = np.maximum(decode_s - rounding_s * (trace.output_tokens - 1), 0.0)
         ttft_s[trace.prompt_tokens + int(scheduling.first_token_in_prompt_kv) > self.room] = np.inf
         held = trace.prompt_tokens + trace.output_tokens
         if scheduling.kv_on_demand:

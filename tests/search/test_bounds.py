@@ -65,6 +65,16 @@ def test_what_fits_no_machine_takes_for_ever() -> None:
         assert np.isinf([simulation.first_token_s[0], simulation.finish_s[0]]).tolist() == endless
 
 
+def test_floors_allow_for_what_the_clock_rounds() -> None:
+    """Half a minute on, a prompt of a millisecond shows as 0.99999999999 of that: no limit there is impossible."""
+    trace = requests(*[(0.3 * n + 0.1, 1, 2) for n in range(200)])
+    question = simple(traces=(trace,), span_s=60.0, limits=limits(ttft_p1=2.0, tbt_p1=2.0, e2e_p1=2.0))
+    (judge,) = question.judges
+    values = judge.scenario.trial(0).yardstick.values(judge.simulate(judge.cluster(1, 1)))
+    assert min(values) < 1.0
+    assert np.all(judge.floors[0] <= values)
+
+
 def a_batch_is_faster() -> Question:
     """Prompts of 100 tokens take a second alone, but two of them together a tenth: a profile that is not monotone.
 
