@@ -43,10 +43,9 @@ def _covered(machines: Sequence[Machine], design: Design, model: Model, profiles
 
 def _capped(design: Design, machines: Sequence[Machine]) -> Design:
     """The design on other machines, named by what changed: `HH(token cap)`."""
-    pools = ("mixed",) if design.is_mixed else ("prompt", "token")
-    changed = ", ".join(_changes(pools, design.whole_machines, machines))
+    changed = ", ".join(_changes(design.pools, design.whole_machines, machines))
     fields = {"name": f"{design.name}({changed})"[:80], "short": f"{design.short}({changed})"[:40]}
-    return design.model_copy(update={**dict(zip(pools, machines, strict=True)), **fields})
+    return design.model_copy(update={**dict(zip(design.pools, machines, strict=True)), **fields})
 
 
 def _changes(pools: Sequence[str], before: Sequence[Machine], after: Sequence[Machine]) -> Iterator[str]:

@@ -215,9 +215,8 @@ def _outages(given: Breakdown, cluster: Cluster, setting: Setting, seed: int) ->
 
 def _lost(text: str, cluster: Cluster) -> tuple[int, ...]:
     """`prompt=1,token=2` as machines of each pool."""
-    names = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
-    counts = dict(zip(names, cluster.counts, strict=True))
-    lost = dict.fromkeys(names, 0)
+    counts = dict(zip(cluster.design.pools, cluster.counts, strict=True))
+    lost = dict.fromkeys(counts, 0)
     for part in text.split(","):
         pool, _, count = part.strip().partition("=")
         if pool not in counts or not count.isdecimal() or not 0 < int(count) <= counts[pool]:

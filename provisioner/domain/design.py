@@ -67,6 +67,11 @@ class Design(Value):
         return self.mixed is not None
 
     @property
+    def pools(self) -> tuple[str, ...]:
+        """The name of each pool, in the order of `machines`."""
+        return ("mixed",) if self.is_mixed else ("prompt", "token")
+
+    @property
     def machines(self) -> tuple[Machine, ...]:
         """What is counted of each pool, (prompt, token) or (mixed,): machines, or an instance's part of one."""
         return tuple(machine.part(self.units_per_machine) for machine in self.whole_machines)

@@ -55,11 +55,10 @@ class Option:
         if self.evaluation is None:
             return {("mixed", name): count for name, count in self.machines.items() if count}
         cluster = self.evaluation.cluster
-        pools = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
-        per_machine = cluster.design.units_per_machine
+        design = cluster.design
         return {
-            (pool, machine.name): -(-count // per_machine)
-            for pool, machine, count in zip(pools, cluster.design.machines, cluster.counts, strict=True)
+            (pool, machine.name): -(-count // design.units_per_machine)
+            for pool, machine, count in zip(design.pools, design.machines, cluster.counts, strict=True)
         }
 
     @classmethod

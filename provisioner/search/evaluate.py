@@ -159,8 +159,7 @@ class Judge(Shared):
 
     def depth(self, simulation: Simulation) -> Depth:
         """Look into a simulation of one of the design's clusters."""
-        names = ("mixed",) if self.design.is_mixed else ("prompt", "token")
-        return Depth.of(simulation, names, tuple(self._network.machine_rows.kv_capacity.tolist()))
+        return Depth.of(simulation, self.design.pools, tuple(self._network.machine_rows.kv_capacity.tolist()))
 
     def evaluate(self, cluster: Cluster, *, whole: bool = False) -> Evaluation:
         """Simulate replications until the verdict is certain; with `whole`, as many as an interval wants.

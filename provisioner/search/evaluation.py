@@ -129,7 +129,7 @@ def utilization(cluster: Cluster, simulations: Sequence[Simulation], span_s: flo
     `mixed_pool` is the share of all machine time spent on loan to the mixed pool. The time of a
     replication lasts until its last request finishes.
     """
-    names = ("mixed",) if cluster.design.is_mixed else ("prompt", "token")
+    names = cluster.design.pools
     shares: dict[str, list[float]] = {name: [] for name in (*names, "mixed_pool")}
     for simulation in simulations:
         time_s = max(simulation.makespan_s, span_s)

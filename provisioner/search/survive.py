@@ -60,8 +60,7 @@ def _up_to(count: int, mine: Sequence[bool]) -> Iterator[Loss]:
 
 def pool_names(design: Design) -> tuple[tuple[str, str], ...]:
     """Of each pool its name, and that of its machine type."""
-    pools = {"prompt": design.prompt, "token": design.token, "mixed": design.mixed}
-    return tuple((pool, machine.name) for pool, machine in pools.items() if machine is not None)
+    return tuple((pool, machine.name) for pool, machine in zip(design.pools, design.whole_machines, strict=True))
 
 
 def terms_of(design: Design) -> tuple[str, ...]:
