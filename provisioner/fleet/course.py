@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from provisioner.domain.fleet import Minimize
 from provisioner.fleet.hours import Hours
 from provisioner.fleet.problem import Option, Role
 from provisioner.fleet.sourcing import NEVER, SCALE, Holding, Sources
@@ -14,25 +16,27 @@ Picks = Sequence[Sequence[Option]]
 """By hour, then by service."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Course:
     """What follows from the clusters of every hour."""
 
     asked: Hours
     picks: Picks
 
+    @cached_property
     def starts(self) -> list[Counter[str]]:
         """Machines of each type that serve in an hour in a role that they had not in the one before."""
         serving = [_serving(picked) for picked in self.picks]
         return [_by_type(now - serving[hour - 1]) for hour, now in enumerate(serving)]
 
+    @cached_property
     def held(self) -> dict[str, list[int]]:
         """Machines of each type that serve or are being started, by hour."""
         serving = [_by_type(_serving(picked)) for picked in self.picks]
-        starts, hours = self.starts(), len(self.picks)
+        hours = len(self.picks)
         return {
             name: [
-                serving[hour][name] + sum(starts[(hour + ahead) % hours][name] for ahead in range(1, lead + 1))
+                serving[hour][name] + sum(self.starts[(hour + ahead) % hours][name] for ahead in range(1, lead + 1))
                 for hour in range(hours)
             ]
             for name, lead in self.asked.lead_hours.items()
@@ -40,30 +44,26 @@ class Course:
 
     def cost_usd(self) -> float | None:
         """Over all hours, with the best number reserved; None if machines are needed that are not to be had."""
-        held, day = self.held(), self.asked.day
-        total = sum(Sources(kind, day).best(held[kind.name])[1] for kind in self.asked.kinds)
-        total += round(day.change_usd * SCALE) * sum(each.total() for each in self.starts())
+        day = self.asked.day
+        total = sum(Sources(kind, day).best(self.held[kind.name])[1] for kind in self.asked.kinds)
+        total += round(day.change_usd * SCALE) * sum(each.total() for each in self.starts)
         return None if total >= NEVER else total / SCALE
 
-    def measure(self, name: str) -> float:
+    def measure(self, name: Minimize) -> float:
         """The goal of this name over all hours, in USD, kWh or machine-hours."""
         if name == "cost":
             return self.cost_usd() or 0.0
-        held = self.held()
-        weights = {kind.name: kind.power_kw if name == "power" else 1.0 for kind in self.asked.kinds}
-        return round(sum(weights[kind] * sum(counts) for kind, counts in held.items()), 6)
+        return round(sum(kind.worth(name) * sum(self.held[kind.name]) for kind in self.asked.kinds), 6)
 
     def reserved(self) -> dict[str, int]:
         """Machines of each type kept for all hours."""
-        held = self.held()
-        return {kind.name: Sources(kind, self.asked.day).best(held[kind.name])[0] for kind in self.asked.kinds}
+        return {kind.name: Sources(kind, self.asked.day).best(self.held[kind.name])[0] for kind in self.asked.kinds}
 
     def holdings(self, reserved: Mapping[str, int]) -> tuple[dict[str, Holding], ...]:
         """Where the machines of each hour come from, by type."""
-        held = self.held()
         return tuple(
             {
-                kind.name: Sources(kind, self.asked.day).holding(held[kind.name][hour], reserved[kind.name])
+                kind.name: Sources(kind, self.asked.day).holding(self.held[kind.name][hour], reserved[kind.name])
                 for kind in self.asked.kinds
             }
             for hour in range(len(self.picks))

@@ -135,7 +135,7 @@ def _worked_out(asked: Hours, picks: Picks, status: Status, bound: float) -> Day
         picks=tuple(map(tuple, picks)),
         holdings=course.holdings(reserved),
         reserved=reserved,
-        starts=tuple(each.total() for each in course.starts()),
+        starts=tuple(each.total() for each in course.starts),
         cost_usd=course.measure("cost"),
         value=value,
         bound=value if status == "optimal" else min(max(bound, 0.0), value),

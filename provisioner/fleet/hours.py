@@ -72,10 +72,6 @@ class Hours:
         """What a start counts in the goal."""
         return max(self.day.change_usd, LEAST_START_USD)
 
-    def worth(self, kind: Kind) -> float:
-        """What an hour of a held machine counts in the goal, whatever it costs."""
-        return {"cost": 0.0, "power": kind.power_kw, "machines": 1.0}[self.minimize]
-
 
 class HourlyProgram:
     """The variables, their rows, and the goal. Sums are over numbers of variables."""
@@ -120,7 +116,7 @@ class HourlyProgram:
             return total
         for held in self.held:
             for kind in self.asked.kinds:
-                add(total, held[kind.name], kind.power_kw if minimize == "power" else 1.0)
+                add(total, held[kind.name], kind.worth(minimize))
         return total
 
     def value(self, goal: Sum, picks: Sequence[Sequence[Option]]) -> float | None:

@@ -35,6 +35,10 @@ class Kind:
         """What using one that is owned costs less than another; nobody is paid for using one, however dear it was."""
         return min(self.sunk_usd_per_h, self.cost_usd_per_h)
 
+    def worth(self, minimize: Minimize) -> float:
+        """What one of them counts in a goal, whatever it costs."""
+        return {"cost": 0.0, "power": self.power_kw, "machines": 1.0}[minimize]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:

@@ -67,9 +67,8 @@ class _State:
         cost = course.cost_usd()
         if cost is None:
             return float("inf")
-        by_type = course.held()
-        held = np.array([by_type[kind.name] for kind in self.asked.kinds]).T
-        worth = np.array([self.asked.worth(kind) for kind in self.asked.kinds])
+        held = np.array([course.held[kind.name] for kind in self.asked.kinds]).T
+        worth = np.array([kind.worth(self.asked.minimize) for kind in self.asked.kinds])
         return float((held @ worth).sum() + self.usd_counts * cost + self._excess(held).sum())
 
     def respond(self, service: int, *, alone: bool = False) -> None:
@@ -93,7 +92,7 @@ class _State:
     def _prices(self, place: int, held: NDArray[np.int64], most: int, *, alone: bool) -> NDArray[np.float64]:
         """What so many machines of a type count in an hour, beyond those reserved."""
         source, counts = self.sources[place], np.arange(most + 1)
-        worth = self.asked.worth(source.kind) * counts
+        worth = source.kind.worth(self.asked.minimize) * counts
         if alone:
             cheapest = min([source.reserved, *(price for price, _, some in source.offers if some)])
             return np.asarray(worth + self.usd_counts * cheapest / SCALE * counts)
