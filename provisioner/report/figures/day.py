@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from provisioner.fleet.day import DayPlan
-from provisioner.report.figures.fleet import MOST_NAMED
+from provisioner.report.figures.fleet import by_themselves
 from provisioner.report.figures.lines import Axis, Lines, Panel, Series
 
 
@@ -51,7 +51,7 @@ def _steps(name: str, values: Sequence[float]) -> Series:
 
 def _merged(values: Mapping[str, Sequence[float]], ordered: Sequence[str]) -> dict[str, Sequence[float]]:
     """The first ones of an order by themselves, the sum of all others as one; the order is that of the values."""
-    own = ordered if len(ordered) <= MOST_NAMED + 1 else ordered[:MOST_NAMED]
+    own = by_themselves(ordered)
     shown: dict[str, Sequence[float]] = {name: each for name, each in values.items() if name in own}
     rest = [each for name, each in values.items() if name not in own]
     if rest:

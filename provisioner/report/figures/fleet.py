@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from provisioner.fleet import FleetPlan, LimitUse, Option, Pick
 from provisioner.report.figures.bars import Bars, BarSeries
@@ -12,6 +13,7 @@ from provisioner.report.figures.stacks import Part, Stacks
 from provisioner.report.figures.wording import AMOUNTS, GOAL_UNITS
 from provisioner.search import Evaluation
 
+_Thing = TypeVar("_Thing")
 MOST_NAMED = 7
 """Services that have a colour of their own; the others share one."""
 TOGETHER = "all services"
@@ -131,10 +133,15 @@ def served(plan: FleetPlan, title: str) -> Bars:
 def _groups(picks: Sequence[Pick]) -> dict[str, list[Pick]]:
     """The services that cost the most by themselves, all others together."""
     by_cost = sorted(picks, key=lambda pick: -pick.cost_usd_per_h)
-    own = by_cost if len(picks) <= MOST_NAMED + 1 else by_cost[:MOST_NAMED]
+    own = by_themselves(by_cost)
     groups = {pick.offer.service: [pick] for pick in picks if pick in own and pick.option is not None}
     rest = [pick for pick in picks if pick not in own]
     return {**groups, f"{len(rest)} others": rest} if rest else groups
+
+
+def by_themselves(ordered: Sequence[_Thing]) -> Sequence[_Thing]:
+    """The first of an order, which have a colour of their own; all, if only one were left to share the last."""
+    return ordered if len(ordered) <= MOST_NAMED + 1 else ordered[:MOST_NAMED]
 
 
 def _taken(pick: Pick, name: str) -> float:
