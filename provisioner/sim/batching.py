@@ -105,7 +105,8 @@ def _admit(world: World, number: int, task: int) -> None:
 
 
 @jit
-def _preempt(world: World, number: int, task: int) -> None:
+def leave_batch(world: World, number: int, task: int) -> None:
+    """Take a decode that has not ended out of the batch."""
     machine = world.machines[number]
     request = world.requests[task - len(world.requests)]
     place = find(world.finishing, number, task)
@@ -115,7 +116,12 @@ def _preempt(world: World, number: int, task: int) -> None:
     machine.decodes -= 1
     machine.context -= request.prompt_tokens + request.output_tokens - remaining
     unlink(world.tasks, machine, task)
-    queue_preempted(world, machine, task)
+
+
+@jit
+def _preempt(world: World, number: int, task: int) -> None:
+    leave_batch(world, number, task)
+    queue_preempted(world, world.machines[number], task)
 
 
 @jit

@@ -36,7 +36,7 @@ def _take_decodes(world: World, number: int) -> tuple[int, int]:
 
 
 @jit
-def _is_started(world: World, task: int) -> bool:
+def is_started(world: World, task: int) -> bool:
     """Whether a piece of the prompt has been computed: its memory is taken."""
     return world.tasks[task].remaining < world.tasks[task].tokens
 
@@ -48,7 +48,7 @@ def _take_piece(world: World, number: int, task: int, room: int) -> int:
     Returns the tokens of the piece.
     """
     machine, tasks = world.machines[number], world.tasks
-    if not _is_started(world, task):
+    if not is_started(world, task):
         take_memory(world, number, task)
     piece = min(room, tasks[task].remaining)
     tasks[task].remaining -= piece
@@ -73,7 +73,7 @@ def _take_prompts(world: World, number: int, size: int, tokens: int) -> None:
             break
         if tokens >= rules.max_batch_tokens:
             break
-        if not _is_started(world, task) and not (may_start and fits_memory(world, number, task)):
+        if not is_started(world, task) and not (may_start and fits_memory(world, number, task)):
             break
         follower = world.tasks[task].after
         tokens += _take_piece(world, number, task, rules.max_batch_tokens - tokens)

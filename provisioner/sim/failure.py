@@ -53,7 +53,8 @@ def change(world: World, number: int, now: float) -> None:
         if world.machines[machine].pool != FAILED:
             start_waiting(world, machine, now)
             if world.machines[machine].is_freed:
-                _use_room(world, machine, now)
+                memory_freed(world, machine, now)
+                adapt_run(world, machine)
         world.machines[machine].is_freed = False
     for request in range(n):
         if _is_under_way(world, request) and _has_failed(world, world.requests[request].token_machine):
@@ -76,14 +77,6 @@ def _turn(world: World, number: int, now: float) -> None:
     next_s = world.changes_s[number, machine.changes]
     if next_s < np.inf:
         push(world.events, 0, len(world.requests) + number, next_s)
-
-
-@jit
-def _use_room(world: World, number: int, now: float) -> None:
-    """Memory was freed that its transfers did not want."""
-    memory_freed(world, number, now)
-    if world.rules.kv_on_demand:
-        adapt_run(world, number)
 
 
 @jit
@@ -150,8 +143,7 @@ def _withdraw(world: World, number: int, now: float) -> None:
 def _free_later(world: World, number: int, kv_tokens: int, now: float) -> None:
     """Free memory that is used once all has been withdrawn; that of a failed machine is gone already."""
     if not _has_failed(world, number):
-        if world.rules.kv_on_demand:
-            enter_growth(world, number, now)
+        enter_growth(world, number, now)
         give_up(world.machines[number], kv_tokens, now)
         world.machines[number].is_freed = True
 

@@ -10,8 +10,9 @@ prompt and its tokens so far make, which stands before the prompts that wait and
 from __future__ import annotations
 
 from provisioner.sim.ageing import join_ageing, leave_ageing
-from provisioner.sim.ends import set_end
-from provisioner.sim.heap import find, remove
+from provisioner.sim.batching import leave_batch
+from provisioner.sim.chunking import is_started
+from provisioner.sim.ends import end_after
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import insert_after, unlink
 from provisioner.sim.memory import fits, give_up, take
@@ -43,12 +44,24 @@ def grow(world: World, number: int, iterations: int) -> None:
     machine.grown = iterations
 
 
-@jit_apart
-def enter_growth(world: World, number: int, now: float) -> None:
-    """Enter what the decodes of a run under way have taken; an iteration that starts at this moment starts last."""
+@jit
+def _is_growing(world: World, number: int) -> bool:
+    """Whether a run is under way that takes KV-cache as it goes on."""
     machine = world.machines[number]
-    if machine.iterations == 0 or machine.prompts > 0:
-        return
+    return bool(world.rules.kv_on_demand and machine.iterations > 0 and machine.prompts == 0)
+
+
+@jit
+def enter_growth(world: World, number: int, now: float) -> None:
+    """Enter what the decodes of a run under way have taken, if anything; to be done before memory is looked at."""
+    if _is_growing(world, number):
+        _grow_until(world, number, now)
+
+
+@jit_apart
+def _grow_until(world: World, number: int, now: float) -> None:
+    """Enter what has been taken by now; an iteration that starts at this moment starts last."""
+    machine = world.machines[number]
     gamma, elapsed_s = world.timing.gamma[machine.kind], now - machine.start_s
     complete = decodes_within(machine.base_s, gamma, machine.decodes, machine.context, elapsed_s)
     if decodes_s(machine.base_s, gamma, machine.decodes, machine.context, complete) >= elapsed_s:
@@ -63,22 +76,22 @@ def iterations_with_room(world: World, number: int) -> int:
     return machine.grown + 1 + (machine.kv_capacity - machine.used_kv) // machine.decodes
 
 
-@jit_apart
+@jit
 def adapt_run(world: World, number: int) -> None:
     """Memory was taken or freed beside a run under way: it ends where there is no room for its next iteration."""
+    if _is_growing(world, number):
+        _end_with_room(world, number)
+
+
+@jit_apart
+def _end_with_room(world: World, number: int) -> None:
     machine = world.machines[number]
-    if machine.iterations == 0 or machine.prompts > 0:
-        return
     wanted = machine.iterations
     if not machine.is_cut:
         wanted = world.finishing.key[number, 0] - machine.iteration
     iterations = min(wanted, iterations_with_room(world, number))
     if iterations != machine.iterations:
-        gamma = world.timing.gamma[machine.kind]
-        end_s = machine.start_s + decodes_s(machine.base_s, gamma, machine.decodes, machine.context, iterations)
-        machine.decode_busy_s += end_s - machine.end_s
-        machine.iterations = iterations
-        set_end(world, number, end_s)
+        end_after(world, number, iterations)
 
 
 @jit_apart
@@ -114,20 +127,15 @@ def _evict(world: World, number: int, decode: int) -> None:
     """Drop the KV-cache of a decode: its request waits as a prompt again."""
     machine, tasks = world.machines[number], world.tasks
     request = world.requests[decode - len(world.requests)]
-    remaining = tasks[decode].remaining
     if tasks[decode].list == RUNNING_DECODES:
-        place = find(world.finishing, number, decode)
-        remaining = world.finishing.key[number, place] - machine.iteration
-        remove(world.finishing, number, place)
-        machine.decodes -= 1
-        machine.context -= request.prompt_tokens + request.output_tokens - remaining
+        leave_batch(world, number, decode)
     else:
         leave_ageing(world, machine, decode)
+        unlink(tasks, machine, decode)
     # One that was left out of a batch has taken the token of its next iteration already.
-    given = request.output_tokens - remaining
+    given = request.output_tokens - tasks[decode].remaining
     give_up(machine, request.prompt_tokens + given - int(tasks[decode].list != PREEMPTED), machine.start_s)
-    unlink(tasks, machine, decode)
-    tasks[decode].remaining = remaining - 1
+    tasks[decode].remaining -= 1
     request.is_evicted = True
     request.recomputations += 1
     _queue_anew(world, number, decode - len(world.requests), given)
@@ -141,6 +149,6 @@ def _queue_anew(world: World, number: int, task: int, given: int) -> None:
     tasks[task].kv_tokens = world.requests[task].prompt_tokens + given
     count_pending(world, number, tasks[task].tokens)
     first = machine.head[PROMPTS]
-    is_begun = first >= 0 and tasks[first].remaining < tasks[first].tokens
+    is_begun = first >= 0 and is_started(world, first)
     insert_after(tasks, machine, PROMPTS, task, first if is_begun else -1)
     join_ageing(world, machine, task, 0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from provisioner.sim.batching import choose_batch
 from provisioner.sim.chunking import choose_pieces
-from provisioner.sim.ends import set_end
+from provisioner.sim.ends import end_after, set_end
 from provisioner.sim.heap import pop
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
@@ -84,18 +84,14 @@ def cut_run(world: World, number: int, now: float) -> None:
     gamma = world.timing.gamma[machine.kind]
     iterations = 1 + decodes_within(machine.base_s, gamma, machine.decodes, machine.context, now - machine.start_s)
     if iterations < machine.iterations:
-        end_s = machine.start_s + decodes_s(machine.base_s, gamma, machine.decodes, machine.context, iterations)
-        machine.decode_busy_s -= machine.end_s - end_s
-        machine.iterations = iterations
-        set_end(world, number, end_s)
+        end_after(world, number, iterations)
 
 
 @jit
 def void_run(world: World, number: int, now: float) -> None:
     """The machine fails: its run ends at once, without result; its batch, its queues and its memory are empty."""
     machine = world.machines[number]
-    if world.rules.kv_on_demand:
-        enter_growth(world, number, now)
+    enter_growth(world, number, now)
     if machine.iterations > 0:
         left_s = machine.end_s - now
         if machine.prompts == 0:

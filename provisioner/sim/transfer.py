@@ -35,13 +35,11 @@ def _start(world: World, number: int, now: float) -> bool:
     request = world.requests[number]
     target = world.machines[request.token_machine]
     kv_tokens = request.prompt_tokens + world.rules.first_token_kv
-    if world.rules.kv_on_demand:
-        enter_growth(world, request.token_machine, now)
+    enter_growth(world, request.token_machine, now)
     if not fits(target, kv_tokens):
         return False
     take(target, kv_tokens, now)
-    if world.rules.kv_on_demand:
-        adapt_run(world, request.token_machine)
+    adapt_run(world, request.token_machine)
     request.is_sending = True
     request.transfer_s = _visible_s(world, number)
     push(world.events, 0, number, now + request.transfer_s)
@@ -68,12 +66,10 @@ def send(world: World, number: int, now: float) -> None:
 @jit
 def free(world: World, number: int, kv_tokens: int, now: float) -> None:
     """Free memory of a machine: transfers that waited for it start, first come first served."""
-    if world.rules.kv_on_demand:
-        enter_growth(world, number, now)
+    enter_growth(world, number, now)
     give_up(world.machines[number], kv_tokens, now)
     start_waiting(world, number, now)
-    if world.rules.kv_on_demand:
-        adapt_run(world, number)
+    adapt_run(world, number)
 
 
 @jit
