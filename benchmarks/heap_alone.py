@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from statistics import median
 
-import numba
 import numpy as np
 
 from benchmarks.__main__ import network, seconds, trace
-from provisioner.sim.heap import Heap, make_heap, pop, push
+from provisioner.sim.arrays import Heap, make_heap
+from provisioner.sim.heap import pop, push
+from provisioner.sim.jit import jit
 from provisioner.sim.state import Records
+from tests.sim.inner import from_python
 
 REPEATS = 31
 
 
-@numba.njit(error_model="numpy")
+@jit
 def replay(heap: Heap, row: Records, item: Records, key: Records) -> int:  # pragma: no cover
     """Push where there is an item, pop where there is none; returns the pops."""
     pops = 0
@@ -47,10 +49,11 @@ def measure(design: str, workload: str, prompt: int, token: int) -> None:
     assert np.all(start_s < end_s)
     steps = (np.concatenate([row, row])[order], np.concatenate([item, np.full(len(row), -1)])[order])
     keys = np.concatenate([end_s, end_s])[order]
+    alone_of = from_python(replay)
     heap = make_heap(1 + prompt + token, len(row), np.float64)
-    assert replay(heap, *steps, keys) == len(row)
+    assert alone_of(heap, *steps, keys) == len(row)
     assert not heap.size.any()
-    alone = median(seconds(lambda: replay(heap, *steps, keys), REPEATS))
+    alone = median(seconds(lambda: alone_of(heap, *steps, keys), REPEATS))
     whole = median(seconds(lambda: laid_out.simulate(prompt, token, requests), REPEATS))
     print(
         f"{design} {prompt}P+{token}T {workload}: {result.events:,} events in {whole * 1e3:.2f} ms; "

@@ -99,7 +99,10 @@ def test_imports_go_one_way(module: Path) -> None:
     ids=lambda module: str(module.relative_to(PACKAGE)),
 )
 def test_only_the_command_line_talks_to_the_world(module: Path) -> None:
-    assert not forbidden(module.read_text())
+    found = forbidden(module.read_text())
+    # The compiler's own switch, NUMBA_DISABLE_JIT, is read where the compiler is not loaded to read it.
+    is_switch = module == PACKAGE / "sim" / "native.py"
+    assert [each.split(": ")[1] for each in found] == (["os.environ"] if is_switch else [])
 
 
 @pytest.mark.parametrize(

@@ -30,36 +30,30 @@ def warmup(
     """
     from provisioner.cli.console import answers
     from provisioner.cli.progress import working
-    from provisioner.cli.warmth import warmed
-    from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled, kept_in
+    from provisioner.sim.native import file, is_compiled, keep, kept_in, machine_code
+    from provisioner.sim.warm import warm
 
     was_compiled = is_compiled()
     with working("compiling", quiet=loudness.quiet):
-        seconds = warmed()
-    place = cache_folder(for_all=all_users)
-    if all_users and (compiled := kept_in()) is not None:
+        seconds = warm()
+    if all_users:
         try:
-            copy_kernel(compiled, place)
+            keep(machine_code(), for_all=True)
         except OSError as error:
-            raise _not_kept(place, error.strerror) from error
-    elif not all_users and not is_compiled(place):
-        if not was_compiled:
-            raise _not_kept(place, "cannot be written to, or is full")
-        place = cache_folder(for_all=True)
+            raise _not_kept(file(for_all=True), error.strerror) from error
+    place = file(for_all=True) if all_users else kept_in()
+    if place is None:
+        raise _not_kept(file(), "cannot be written to, or is full")
     if loudness.quiet:
         return
     done = "compiled already, loaded" if was_compiled else "compiled"
     console = answers()
     console.print(f"{done} and tried on a case worked out by hand, in {seconds:.1f} s", markup=False)
-    console.print(f"kept in {place}, {_megabytes(place):.1f} MB", markup=False, soft_wrap=True)
+    console.print(f"kept in {place}, {place.stat().st_size / 1e6:.1f} MB", markup=False, soft_wrap=True)
 
 
-def _not_kept(folder: Path, why: str | None) -> InputError:
+def _not_kept(place: Path, why: str | None) -> InputError:
     allowed = "a folder that can be written to: set XDG_CACHE_HOME, or run as a user who may"
     return InputError(
-        Fault(problem=f"the compiled simulator cannot be kept: {why}", value=str(folder), allowed=allowed)
+        Fault(problem=f"the compiled simulator cannot be kept: {why}", value=str(place.parent), allowed=allowed)
     )
-
-
-def _megabytes(folder: Path) -> float:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6

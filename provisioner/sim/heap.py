@@ -7,29 +7,8 @@ owns row *h*, its length is `size[h]`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
+from provisioner.sim.arrays import Heap
 from provisioner.sim.jit import jit
-
-
-class Heap(NamedTuple):
-    """Heaps in rows: `key` (heaps, capacity), `item` (heaps, capacity) int64, `size` (heaps,) int64."""
-
-    key: NDArray[Any]
-    item: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-
-def make_heap(heaps: int, capacity: int, key_type: type) -> Heap:
-    """Empty heaps, each with room for so many items."""
-    return Heap(
-        key=np.zeros((heaps, capacity), key_type),
-        item=np.zeros((heaps, capacity), np.int64),
-        size=np.zeros(heaps, np.int64),
-    )
 
 
 @jit

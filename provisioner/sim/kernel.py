@@ -15,7 +15,7 @@ from provisioner.sim.ageing import leave_ageing
 from provisioner.sim.ends import set_end
 from provisioner.sim.failure import change
 from provisioner.sim.heap import pop
-from provisioner.sim.jit import jit, jit_apart, jit_entry
+from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_transfer
 from provisioner.sim.memory import held_at_end, reservation
@@ -183,7 +183,7 @@ def _happen(world: World, item: int, now: float) -> None:
         change(world, item - len(world.requests), now)
 
 
-@jit_entry
+@jit
 def run_events(world: World) -> None:
     """Run until nothing is left to happen: every request is finished, or waits for room it never gets."""
     events, requests = world.events, world.requests

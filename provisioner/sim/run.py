@@ -22,7 +22,7 @@ from provisioner.domain.model import Model
 from provisioner.domain.trace import Floats, Ints, RequestTrace
 from provisioner.errors import Fault, InputError
 from provisioner.perf.model import PerformanceModel
-from provisioner.sim.kernel import run_events
+from provisioner.sim.native import run_events
 from provisioner.sim.state import (
     MACHINE,
     MIXED,

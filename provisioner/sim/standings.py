@@ -8,9 +8,10 @@ is given up, and set up again when it is asked for: most are hardly ever.
 
 from __future__ import annotations
 
-from provisioner.sim.jit import jit, jit_apart, numbered
-from provisioner.sim.state import POOLS, Records, World
-from provisioner.sim.tournament import NOBODY, Tournament, enter
+from provisioner.sim.arrays import NOBODY, Tournament
+from provisioner.sim.jit import jit, jit_apart
+from provisioner.sim.state import POOLS, Records, World, numbered
+from provisioner.sim.tournament import enter
 
 PENDING, RESERVED = numbered(2, POOLS)
 """Trees of the first pool; those of the others follow."""

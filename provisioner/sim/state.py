@@ -10,18 +10,22 @@ memory, and the kernel's functions hand few things to each other.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from provisioner.domain.failures import Failures
-from provisioner.sim.heap import Heap, make_heap
-from provisioner.sim.jit import numbered
-from provisioner.sim.tournament import Tournament, make_tournament
+from provisioner.sim.arrays import Heap, Tournament, make_heap, make_tournament
 
 Records = Any
 """A one-dimensional numpy record array: fields by attribute, in compiled code and in plain Python."""
+
+
+def numbered(count: int, step: int = 1) -> tuple[Any, ...]:
+    """So many constants, 0, `step`, `2 step`...: of a plain `int`, numba compiles what it is handed to once a value."""
+    return tuple(np.arange(count, dtype=np.int64) * step)
+
 
 # Pools of the cluster scheduler. Nothing is routed to the pool of failed machines.
 PROMPT, TOKEN, MIXED, FAILED = numbered(4)
@@ -328,3 +332,11 @@ def make_world(
         stop=stop,
         changes_s=changes_s,
     )
+
+
+def empty_world() -> World:
+    """Nothing to simulate: what every world looks like."""
+    rules = Rules(*(kind() for kind in get_type_hints(Rules).values()))
+    no_curve, none = np.zeros((0, 0)), np.zeros(0)
+    timing = Timing(no_curve, no_curve, _NONE, none, none)
+    return make_world(rules, timing, np.zeros(0, REQUEST).view(np.recarray), np.zeros(0, MACHINE).view(np.recarray))

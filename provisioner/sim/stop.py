@@ -6,8 +6,8 @@ whatever becomes of the others.
 
 from __future__ import annotations
 
-from provisioner.sim.jit import jit, numbered
-from provisioner.sim.state import World
+from provisioner.sim.jit import jit
+from provisioner.sim.state import World, numbered
 
 TTFT, TBT, E2E = numbered(3)
 

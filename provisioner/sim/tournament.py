@@ -10,28 +10,8 @@ below node *k*. Keys are integers, not negative; times are ordered as the intege
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from provisioner.sim.arrays import Tournament
 from provisioner.sim.jit import jit
-
-Tournament = Any
-"""A numpy record array (trees, nodes) of `NODE`."""
-
-NODE = np.dtype([("key", "i8"), ("player", "i8")])
-
-NOBODY = int(np.float64(np.inf).view(np.int64))
-"""The key of an empty seat: infinite as a time, and more than is ever counted."""
-
-
-def make_tournament(trees: int, seats: int) -> Tournament:
-    """Trees with at least so many seats, all empty."""
-    leaves = 1 << max(seats - 1, 1).bit_length()
-    nodes = np.zeros((trees, 2 * leaves), NODE).view(np.recarray)
-    nodes.key = NOBODY
-    nodes.player = -1
-    return nodes
 
 
 @jit

@@ -7,22 +7,29 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
-from provisioner.sim.jit import cache_folder, copy_kernel, is_compiled
+from provisioner.sim.native import IS_PLAIN, file, keep, kept_in, machine_code
 from provisioner.sim.warm import warm
 from tests.cli.runs import MAIN_JOB, Provision, environment, process, timeless
 
 COMMAND = (sys.executable, "-m", "provisioner.cli.main")
-compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+compiled_only = pytest.mark.skipif(IS_PLAIN, reason="nothing is compiled")
 
 
 def filled(folder: Path) -> Path:
     """A cache folder with the compiled kernel in it."""
-    warm()
-    copy_kernel(cache_folder(), folder / "provisioner" / cache_folder().name)
+    (folder / "provisioner").mkdir(parents=True)
+    (folder / "provisioner" / file().name).write_bytes(kept().read_bytes())
     return folder
+
+
+def kept() -> Path:
+    """The compiled kernel's file."""
+    warm()
+    place = kept_in()
+    assert place is not None
+    return place
 
 
 def in_a_world_of_its_own(*script: str, cwd: Path, changes: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -41,12 +48,12 @@ def test_the_case_worked_out_by_hand_comes_out() -> None:
 
 @compiled_only
 def test_warmup_says_where_and_how_long(provision: Provision) -> None:
-    warm()
+    place = kept()
     run = provision("warmup")
     assert run.code == 0
-    done, kept = run.out.splitlines()
+    done, where = run.out.splitlines()
     assert done.startswith("compiled already, loaded and tried on a case worked out by hand, in ")
-    assert kept.startswith(f"kept in {cache_folder()}, ")
+    assert where.startswith(f"kept in {place}, ")
     assert provision("warmup", "--quiet").out == ""
 
 
@@ -66,21 +73,29 @@ def test_a_cache_that_cannot_be_written_is_read(folder: Path) -> None:
     assert done.stdout.startswith("compiled already")
     assert f"kept in {cache}/provisioner/" in done.stdout
     assert "compiling" not in done.stderr
-    assert not list(folder.glob("provisioner-*")), "the copy was left behind"
 
 
 @compiled_only
-def test_a_copy_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    source, target = tmp_path / "source", tmp_path / "to" / "kernel"
-    (source / "sim").mkdir(parents=True)
-    (source / "sim" / "kernel.run_events-1.nbc").write_bytes(b"x")
-    for _ in range(2):  # anew, and over what is there
-        copy_kernel(source, target)
-        assert is_compiled(target)
-    assert [path.name for path in target.parent.iterdir()] == ["kernel"]
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="file"):
-        copy_kernel(source, tmp_path / "file" / "kernel")
+def test_machine_code_that_is_kept_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = machine_code()
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda _: str(tmp_path / "own"))
+    monkeypatch.setattr("platformdirs.site_cache_dir", lambda _: str(tmp_path / "for all"))
+    assert kept_in() is None
+    for for_all in (True, False):  # one's own comes first
+        for _ in range(2):  # anew, and over what is there
+            keep(code, for_all=for_all)
+            assert kept_in() == file(for_all=for_all)
+            assert list(file(for_all=for_all).parent.iterdir()) == [kept_in()]
+    for damaged in (b"", code[:100], file().read_bytes()[:-1]):
+        file().write_bytes(damaged)
+        assert kept_in() == file(for_all=True)
+    file(for_all=True).unlink()
+    assert kept_in() is None
+    file().unlink()
+    file().parent.rmdir()
+    file().parent.touch()
+    with pytest.raises(OSError, match="own"):
+        keep(code)
 
 
 @compiled_only
@@ -119,13 +134,15 @@ def test_where_nothing_can_be_kept_it_compiles_all_the_same(folder: Path, place:
     assert "cannot be written to" in done.stderr
 
 
-def test_a_run_does_not_wait_for_scipy(folder: Path) -> None:
-    """Neither for fits, which are remembered, nor for the linear algebra that numba loads by itself."""
+@compiled_only
+def test_a_run_loads_neither_the_compiler_nor_scipy(folder: Path) -> None:
+    """The kernel is machine code by then, and fits are remembered."""
+    kept()
     question = [*MAIN_JOB, "--duration", "20", "--quiet"]
-    told = "print('scipy.linalg' in sys.modules)"
+    told = "print(*({'numba', 'scipy'} & sys.modules.keys()), 'are loaded')"
     script = f"import sys; from provisioner.cli.main import main; main({question}); {told}"
     runs = [
         subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
         for _ in range(2)
     ]
-    assert runs[1].stdout.splitlines()[-1] == "False"
+    assert runs[1].stdout.splitlines()[-1] == "are loaded"

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network, Simulation
+from provisioner.sim.native import IS_PLAIN
 from tests.sim.worlds import AMPLE, INSTANT, MODEL, Knots, design, machine, performance, requests
 
 HABITS = {
@@ -38,7 +38,7 @@ ENGINE = {
 def examples(number: int) -> Callable[[Any], Any]:
     """As many examples, the same ones each time; a tenth of them where the kernel is not compiled."""
     return settings(
-        max_examples=max(number // 10, 10) if numba.config.DISABLE_JIT else number,
+        max_examples=max(number // 10, 10) if IS_PLAIN else number,
         suppress_health_check=[HealthCheck.too_slow],
     )
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
@@ -16,7 +15,7 @@ from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import RequestTrace
 from provisioner.errors import InputError
 from provisioner.sim import Network, simulate
-from provisioner.sim.jit import cache_folder, is_compiled
+from provisioner.sim.native import IS_PLAIN
 from tests.sim.worlds import MODEL, design, machine, mixed, performance, requests, split
 
 pytestmark = pytest.mark.nojit
@@ -101,7 +100,7 @@ def test_room_for_one_token_is_room() -> None:
 def test_a_thousand_requests_of_overload_come_to_an_end(*, is_mixed: bool, habit: bool) -> None:
     # Ten times what the machines can do, at lengths that differ. A tenth of it where the kernel is not compiled.
     rng = np.random.default_rng(1)
-    n = 100 if numba.config.DISABLE_JIT else 1000
+    n = 100 if IS_PLAIN else 1000
     trace = RequestTrace(np.cumsum(rng.exponential(0.01, n)), rng.integers(1, 300, n), rng.integers(1, 30, n))
     rules = {"long_prompts_wait": habit, "first_token_in_prompt_kv": habit, "strict_room": habit}
     network = mixed(**rules) if is_mixed else split(tokens_per_s=2000, **rules)
@@ -109,11 +108,6 @@ def test_a_thousand_requests_of_overload_come_to_an_end(*, is_mixed: bool, habit
     assert simulation.unfinished == 0
     assert simulation.makespan_s > 5 * trace.span_s
     assert simulation.events < 20 * n
-
-
-def test_where_the_compiled_kernel_is_kept() -> None:
-    assert cache_folder().name.startswith("kernel-")
-    assert is_compiled() == any(cache_folder().rglob("*.nbc"))
 
 
 WAITING_FOR_EACH_OTHER = """

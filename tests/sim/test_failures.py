@@ -15,7 +15,7 @@ from provisioner.depth import Depth
 from provisioner.domain.failures import Failures
 from provisioner.errors import InputError
 from provisioner.sim import Network
-from provisioner.sim.kernel import run_events
+from provisioner.sim.native import run_events
 from provisioner.sim.state import FAILED, make_world
 from tests.sim.strategies import Case, cases, examples
 from tests.sim.worlds import mixed, request_rows, requests, split

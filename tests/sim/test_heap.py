@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provisioner.sim import heap as heaps
-from provisioner.sim.heap import Heap, make_heap
+from provisioner.sim.arrays import Heap, make_heap
+from provisioner.sim.native import IS_PLAIN
 from tests.sim.inner import from_python
 from tests.sim.strategies import examples
 
@@ -95,3 +96,12 @@ def test_the_last_item_that_fills_a_gap_may_have_to_rise() -> None:
     heap.size[0] = 7
     remove(heap, 0, 3)
     assert [int(pop(heap, 0)) for _ in range(6)] == [0, 2, 5, 6, 1, 4]
+
+
+def test_compiled_functions_cannot_be_called_by_mistake() -> None:
+    # They are for compiled code; from Python they would get what compiled code does not have.
+    heap = make_heap(1, ITEMS, np.float64)
+    if IS_PLAIN:
+        pytest.skip("nothing is compiled")
+    with pytest.raises(KeyError):
+        heaps.push(heap, 0, 1, 1.0)

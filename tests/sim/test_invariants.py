@@ -9,8 +9,8 @@ from hypothesis import given
 from provisioner.capacity import WorkBound, decode_work_s, least_prefill_s, prompt_work_s
 from provisioner.domain.trace import RequestTrace
 from provisioner.sim import Simulation
+from provisioner.sim.arrays import NOBODY
 from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS
-from provisioner.sim.tournament import NOBODY
 from tests.sim.strategies import Case, cases, examples
 from tests.sim.worlds import KV_BYTES, MODEL, final_state
 

@@ -14,7 +14,7 @@ from provisioner.domain.design import Design
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network, Simulation
-from provisioner.sim.kernel import run_events
+from provisioner.sim.native import run_events
 from provisioner.sim.state import make_world
 from tests.sim.strategies import HABITS, Case, cases, examples
 from tests.sim.worlds import mixed, performance, request_rows, split

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from provisioner.sim import standings
+from provisioner.sim.native import IS_PLAIN
 from provisioner.sim.standings import PENDING, RESERVED
 from provisioner.sim.state import MIXED, PROMPT, TOKEN, World
 from tests.sim.inner import from_python
@@ -80,7 +80,7 @@ def test_first_is_the_first_of_those_with_the_least(steps: list[tuple[str, Any, 
 def test_machines_move_more_often_than_there_are_seats() -> None:
     # Each move takes another seat: when the last is taken, all are seated anew in their order.
     world, pools = empty_world(split(), COUNTS, requests((0.0, 1, 1))), Pools()
-    for step in range(100 if numba.config.DISABLE_JIT else 1000):  # type: ignore[attr-defined]
+    for step in range(100 if IS_PLAIN else 1000):
         take(("pool", step * 3 % MACHINES, step % 3), world, pools)
         take(("pending", step % MACHINES, step * 5 % 4), world, pools)
         take(("ask", PENDING, step * 2 % 3), world, pools)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provisioner.sim import tournament
-from provisioner.sim.tournament import NOBODY, make_tournament
+from provisioner.sim.arrays import NOBODY, make_tournament
 from tests.sim.inner import from_python
 from tests.sim.strategies import examples
 

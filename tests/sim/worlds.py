@@ -14,7 +14,7 @@ from provisioner.domain.scheduling import Scheduling
 from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network
-from provisioner.sim.kernel import run_events
+from provisioner.sim.native import run_events
 from provisioner.sim.state import REQUEST, Records, World, make_world
 
 KV_BYTES = 2

@@ -1,0 +1,43 @@
+"""The arrays that heaps (`heap`) and trees of matches (`tournament`) live in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Heap(NamedTuple):
+    """Heaps in rows: `key` (heaps, capacity), `item` (heaps, capacity) int64, `size` (heaps,) int64."""
+
+    key: NDArray[Any]
+    item: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+def make_heap(heaps: int, capacity: int, key_type: type) -> Heap:
+    """Empty heaps, each with room for so many items."""
+    return Heap(
+        key=np.zeros((heaps, capacity), key_type),
+        item=np.zeros((heaps, capacity), np.int64),
+        size=np.zeros(heaps, np.int64),
+    )
+
+
+Tournament = Any
+"""A numpy record array (trees, nodes) of `NODE`."""
+
+NODE = np.dtype([("key", "i8"), ("player", "i8")])
+
+NOBODY = int(np.float64(np.inf).view(np.int64))
+"""The key of an empty seat: infinite as a time, and more than is ever counted."""
+
+
+def make_tournament(trees: int, seats: int) -> Tournament:
+    """Trees with at least so many seats, all empty."""
+    leaves = 1 << max(seats - 1, 1).bit_length()
+    nodes = np.zeros((trees, 2 * leaves), NODE).view(np.recarray)
+    nodes.key = NOBODY
+    nodes.player = -1
+    return nodes

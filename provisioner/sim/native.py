@@ -1,0 +1,151 @@
+"""The kernel as machine code: found, loaded and called, and compiled once for every version of it.
+
+It is kept in the user's cache folder, or in that for all users of the machine, as in an image; one file, under the hash
+of what it was made from and for: this package's sources, the compiler, the processor. Where it can be neither found nor
+kept, it is compiled for this process alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+
+import llvmlite
+import llvmlite.binding as llvm
+import platformdirs
+
+from provisioner.sim.block import Packing
+from provisioner.sim.state import World, empty_world
+
+SYMBOL = "run_events"
+IS_PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+"""The kernel runs as plain Python, for coverage and debuggers."""
+
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_loading = Lock()
+_engines: list[llvm.ExecutionEngine] = []
+"""They own the machine code."""
+
+
+def run_events(world: World) -> None:
+    """`kernel.run_events`, compiled; other threads run meanwhile."""
+    if IS_PLAIN:
+        from provisioner.sim.kernel import run_events as plain  # noqa: PLC0415 - loads the compiler
+
+        plain(world)
+        return
+    with _loading:
+        call, packing = _entry()
+    nowhere = (ctypes.c_void_p * 2)()
+    call(ctypes.byref(nowhere), ctypes.byref(nowhere), packing.pack(world))
+
+
+@cache
+def _entry() -> tuple[Callable[..., int], Packing]:
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+    return function(load(machine_code(), SYMBOL)), Packing(empty_world())
+
+
+@cache
+def machine_code() -> bytes:
+    """The compiled kernel: found, or made and kept where that is possible."""
+    place = kept_in()
+    code = None if place is None else _whole(place)
+    if code is None:
+        code = _compiled()
+        with suppress(OSError):  # it serves this process
+            keep(code)
+    return code
+
+
+def _compiled() -> bytes:
+    from provisioner.sim.jit import object_code  # noqa: PLC0415 - loads the compiler
+    from provisioner.sim.kernel import run_events as entry  # noqa: PLC0415
+    from provisioner.sim.layout import kind_of  # noqa: PLC0415
+
+    return object_code(entry, (kind_of(empty_world(), "World"),), SYMBOL, target())
+
+
+@cache
+def target() -> llvm.TargetMachine:
+    """The processor at hand, to make machine code for."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    of_this_process = llvm.Target.from_triple(llvm.get_process_triple())
+    cpu, features = _processor()
+    return of_this_process.create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc="static", codemodel="jitdefault", jit=True
+    )
+
+
+def load(code: bytes, symbol: str) -> int:
+    """Load machine code for as long as this process runs; returns where the symbol is."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    return int(engine.get_function_address(symbol))
+
+
+def file(*, for_all: bool = False) -> Path:
+    """Where the machine code of just these sources is kept: for this user, or for all users of the machine."""
+    base = platformdirs.site_cache_dir if for_all else platformdirs.user_cache_dir
+    return Path(base("provisioner")) / f"kernel-{_made_from()}"
+
+
+def is_compiled() -> bool:
+    """Whether there is nothing to compile: that takes some ten seconds."""
+    return IS_PLAIN or kept_in() is not None
+
+
+def kept_in() -> Path | None:
+    """The file that the machine code is read from; None if there is none."""
+    return next((place for place in (file(), file(for_all=True)) if _whole(place) is not None), None)
+
+
+def keep(code: bytes, *, for_all: bool = False) -> None:
+    """Keep machine code: others see all of it or nothing.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written to, or is full.
+    """
+    place = file(for_all=for_all)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        copy = Path(folder) / place.name
+        copy.write_bytes(hashlib.sha256(code).digest() + code)
+        copy.replace(place)
+
+
+def _whole(place: Path) -> bytes | None:
+    """What a file holds, if it is there and not damaged."""
+    try:
+        content = place.read_bytes()
+    except OSError:
+        return None
+    code = content[_DIGEST_BYTES:]
+    return code if hashlib.sha256(code).digest() == content[:_DIGEST_BYTES] else None
+
+
+@cache
+def _made_from() -> str:
+    compiler = find_spec("numba")
+    version = b"" if compiler is None else Path(str(compiler.origin)).with_name("_version.py").read_bytes()
+    digest = hashlib.sha256(repr((llvmlite.__version__, version, *_processor())).encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _processor() -> tuple[str, str]:
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
