@@ -57,6 +57,8 @@ class Scheduling(Value):
 
     def prefill_tokens(self, prompt_tokens: Ints) -> Ints:
         """(n,) int64: tokens of each prompt that have to be computed."""
+        if self.cached_prompt_share == 0.0:
+            return prompt_tokens
         cached = (self.cached_prompt_share * prompt_tokens).astype("i8")
         computed: Ints = (prompt_tokens - cached).clip(min=1)
         return computed

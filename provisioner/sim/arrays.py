@@ -19,8 +19,8 @@ class Heap(NamedTuple):
 def make_heap(heaps: int, capacity: int, key_type: type) -> Heap:
     """Empty heaps, each with room for so many items."""
     return Heap(
-        key=np.zeros((heaps, capacity), key_type),
-        item=np.zeros((heaps, capacity), np.int64),
+        key=np.empty((heaps, capacity), key_type),
+        item=np.empty((heaps, capacity), np.int64),
         size=np.zeros(heaps, np.int64),
     )
 
@@ -37,7 +37,7 @@ NOBODY = int(np.float64(np.inf).view(np.int64))
 def make_tournament(trees: int, seats: int) -> Tournament:
     """Trees with at least so many seats, all empty."""
     leaves = 1 << max(seats - 1, 1).bit_length()
-    nodes = np.zeros((trees, 2 * leaves), NODE).view(np.recarray)
-    nodes.key = NOBODY
-    nodes.player = -1
-    return nodes
+    nodes = np.empty((trees, 2 * leaves), NODE)
+    nodes["key"] = NOBODY
+    nodes["player"] = -1
+    return nodes.view(np.recarray)

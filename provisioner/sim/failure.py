@@ -42,7 +42,7 @@ def change(world: World, number: int, now: float) -> None:
         _turn(world, number, now)
         is_next = events.size[0] > 0 and events.key[0, 0] == now and events.item[0, 0] < n + m
         number = pop(events, 0) - n if is_next else -1
-    for request in range(n):
+    for request in range(world.clock[0].arrived):
         if _is_lost(world, request):
             _withdraw(world, request, now)
             _forget(world, request)
@@ -56,7 +56,7 @@ def change(world: World, number: int, now: float) -> None:
                 memory_freed(world, machine, now)
                 adapt_run(world, machine)
         world.machines[machine].is_freed = False
-    for request in range(n):
+    for request in range(world.clock[0].arrived):
         if _is_under_way(world, request) and _has_failed(world, world.requests[request].token_machine):
             _redirect(world, request, now)
 

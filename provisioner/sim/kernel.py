@@ -24,10 +24,33 @@ from provisioner.sim.queueing import queue_decode, queue_prompt
 from provisioner.sim.routing import is_full, route
 from provisioner.sim.running import count_time, finished_decode
 from provisioner.sim.standings import count_pending, count_reserved
-from provisioner.sim.state import RUNNING_PROMPTS, World
+from provisioner.sim.state import NOWHERE, RUNNING_PROMPTS, World
 from provisioner.sim.stop import E2E, TBT, TTFT, count_late
 from provisioner.sim.transfer import free, send
 from provisioner.sim.waking import could_join, follow_prompt, make_ready, memory_freed, start_ready
+
+
+@jit
+def _fill(world: World, number: int) -> None:
+    """Set up a request's row: nothing has happened to it."""
+    request, given = world.requests[number], world.given
+    request.arrival_s = given.arrival_s[number]
+    request.prompt_tokens = given.prompt_tokens[number]
+    request.output_tokens = given.output_tokens[number]
+    request.prefill_tokens = given.prefill_tokens[number]
+    request.prompt_machine = request.token_machine = -1
+    request.restarts = request.recomputations = 0
+    request.is_sending = request.is_evicted = False
+    _reset(world, number)
+
+
+@jit
+def _reset(world: World, number: int) -> None:
+    """Nothing has happened to a request since it arrived, or restarted."""
+    request = world.requests[number]
+    request.first_token_s = request.finish_s = request.prompt_start_s = request.decode_start_s = np.inf
+    request.transfer_s = np.nan
+    request.next_transfer = -1
 
 
 @jit
@@ -35,6 +58,9 @@ def _prepare(world: World, number: int) -> None:
     """Set what a request's two tasks are made of."""
     request, rules = world.requests[number], world.rules
     prompt, decode = world.tasks[number], world.tasks[len(world.requests) + number]
+    prompt.list = decode.list = NOWHERE
+    prompt.is_chosen = decode.is_chosen = False
+    prompt.behind_prompt = decode.behind_prompt = False
     prompt.remaining = prompt.tokens = request.prefill_tokens
     prompt.kv_tokens = request.prompt_tokens + rules.first_token_kv
     decode.remaining = request.output_tokens - 1
@@ -45,9 +71,7 @@ def _prepare(world: World, number: int) -> None:
 @jit
 def _arrive(world: World, number: int, now: float) -> None:
     request = world.requests[number]
-    request.first_token_s = request.finish_s = request.prompt_start_s = request.decode_start_s = np.inf
-    request.transfer_s = np.nan
-    request.next_transfer = -1
+    _reset(world, number)
     if world.rules.max_requests_per_machine > 0 and request.restarts == 0 and is_full(world):
         return
     if held_at_end(world, number) > world.rules.max_kv_tokens:
@@ -85,7 +109,7 @@ def _end_transfer(world: World, number: int, now: float) -> None:
 def _send_next(world: World, now: float) -> None:
     """In a closed loop, whoever has an answer sends the next request at once; it arrives last of this moment."""
     if world.clock[0].sent < len(world.requests):
-        world.requests[world.clock[0].sent].arrival_s = now
+        world.given.arrival_s[world.clock[0].sent] = now
         world.clock[0].sent += 1
 
 
@@ -186,14 +210,21 @@ def _happen(world: World, item: int, now: float) -> None:
 @jit
 def run_events(world: World) -> None:
     """Run until nothing is left to happen: every request is finished, or waits for room it never gets."""
-    events, requests = world.events, world.requests
-    first_restart = len(requests) + len(world.machines)
+    _run(world)
+    for number in range(world.clock[0].arrived, len(world.requests)):
+        _fill(world, number)
+
+
+@jit
+def _run(world: World) -> None:
+    events, arrivals_s = world.events, world.given.arrival_s
+    first_restart = len(world.requests) + len(world.machines)
     next_arrival = 0
     now = settled_s = 0.0
     while True:
         end_s = np.int64(world.ends[0, 1].key).view(np.float64)
         event_s = min(end_s, events.key[0, 0] if events.size[0] > 0 else np.inf)
-        arrival_s = requests[next_arrival].arrival_s if next_arrival < len(requests) else np.inf
+        arrival_s = arrivals_s[next_arrival] if next_arrival < len(arrivals_s) else np.inf
         if world.clock[0].ready > 0 and min(event_s, arrival_s) > now:
             start_ready(world, now)
             continue
@@ -212,6 +243,8 @@ def run_events(world: World) -> None:
         if arrival_s < event_s:
             arriving = next_arrival
             next_arrival += 1
+            _fill(world, arriving)
+            world.clock[0].arrived = next_arrival
         elif end_s == now:
             _end_run(world, world.ends[0, 1].player, now)
             continue

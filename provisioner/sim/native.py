@@ -20,6 +20,7 @@ from threading import Lock
 
 import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 import platformdirs
 
 from provisioner.sim.block import Packing
@@ -30,6 +31,9 @@ IS_PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
 """The kernel runs as plain Python, for coverage and debuggers."""
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
+_KEPT_BYTES = 2**25 - 2**16
+"""glibc gives memory back to the system unless as much has been freed at once before, but at most 32 MB: the next
+simulation then has its pages anew, which takes a third of its time."""
 _loading = Lock()
 _engines: list[llvm.ExecutionEngine] = []
 """They own the machine code."""
@@ -50,6 +54,7 @@ def run_events(world: World) -> None:
 
 @cache
 def _entry() -> tuple[Callable[..., int], Packing]:
+    np.empty(_KEPT_BYTES, np.uint8)
     function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
     return function(load(machine_code(), SYMBOL)), Packing(empty_world())
 

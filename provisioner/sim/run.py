@@ -28,8 +28,8 @@ from provisioner.sim.state import (
     MIXED,
     NEVER,
     PROMPT,
-    REQUEST,
     TOKEN,
+    Given,
     Records,
     Rules,
     Stop,
@@ -264,17 +264,6 @@ class Network:
         if failures is not None:
             failures = failures.of_parts(each)
         machines = np.repeat(self.machine_rows, counts).view(np.recarray)
-        requests = np.zeros(len(trace), REQUEST).view(np.recarray)
-        requests.arrival_s = trace.arrival_s
-        if trace.users:
-            requests.arrival_s[trace.users :] = np.inf
-        requests.prompt_tokens = trace.prompt_tokens
-        requests.output_tokens = trace.output_tokens
-        requests.prefill_tokens = self.design.scheduling.prefill_tokens(trace.prompt_tokens)
-        for times_s in (requests.first_token_s, requests.finish_s):
-            times_s.fill(np.inf)
-        for machine in (requests.prompt_machine, requests.token_machine):
-            machine.fill(-1)
         if failures is not None and len(failures) and failures.machine.max() >= len(machines):
             raise InputError(
                 Fault(
@@ -283,13 +272,29 @@ class Network:
                     allowed=f"numbers up to {len(machines) // each - 1}",
                 )
             )
+        given = self._given(trace)
         return make_world(
-            self.rules, self.timing, requests, machines, failures=failures, stop=stop or NEVER, log_room=log_room
+            self.rules, self.timing, given, machines, failures=failures, stop=stop or NEVER, log_room=log_room
         )
+
+    def _given(self, trace: RequestTrace) -> Given:
+        arrival_s = np.ascontiguousarray(trace.arrival_s, np.float64)
+        if trace.users:
+            arrival_s = arrival_s.copy()
+            arrival_s[trace.users :] = np.inf
+        prompt_tokens, output_tokens, prefill_tokens = (
+            np.ascontiguousarray(tokens, np.int64)
+            for tokens in (
+                trace.prompt_tokens,
+                trace.output_tokens,
+                self.design.scheduling.prefill_tokens(trace.prompt_tokens),
+            )
+        )
+        return Given(arrival_s, prompt_tokens, output_tokens, prefill_tokens)
 
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
         if trace.users:
-            trace = _as_arrived(trace, world.requests, float(world.clock[0].end_s))
+            trace = _as_arrived(trace, world.given.arrival_s, float(world.clock[0].end_s))
         # Fields of plain arrays: those of record arrays take much longer to look up.
         requests, machines = world.requests.view(np.ndarray), world.machines.view(np.ndarray)
         clock = world.clock[0]
@@ -325,13 +330,9 @@ def simulate(
     return network.simulate(cluster.prompt_machines, cluster.token_machines, trace, failures)
 
 
-def _as_arrived(trace: RequestTrace, requests: Records, end_s: float) -> RequestTrace:
+def _as_arrived(trace: RequestTrace, arrival_s: Floats, end_s: float) -> RequestTrace:
     """The trace of a closed loop with its arrivals; requests that never arrived are marked so."""
-    never = np.isinf(requests.arrival_s)
-    for field in ("prompt_start_s", "decode_start_s"):
-        requests[field][never] = np.inf
-    requests.transfer_s[never] = np.nan
-    return replace(trace, arrival_s=np.where(never, end_s, requests.arrival_s))
+    return replace(trace, arrival_s=np.where(np.isinf(arrival_s), end_s, arrival_s))
 
 
 def _check_weights_fit(model: Model, machine: Machine, tensor_parallel: int) -> None:

@@ -37,11 +37,11 @@ NOWHERE, PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = numbere
 
 REQUEST = np.dtype(
     [
-        # Given.
+        # Given, as in `Given`.
         ("arrival_s", "f8"),
         ("prompt_tokens", "i8"),
         ("output_tokens", "i8"),
-        ("prefill_tokens", "i8"),  # of the prompt, those that have to be computed
+        ("prefill_tokens", "i8"),
         # Filled, from its arrival on, and by its last attempt: infinite where it never happens, -1 where nothing is.
         ("first_token_s", "f8"),
         ("finish_s", "f8"),
@@ -135,6 +135,7 @@ MACHINE = np.dtype(
 
 CLOCK = np.dtype(
     [
+        ("arrived", "i8"),  # requests whose rows, and their tasks', are filled
         ("next_seat", "i8"),
         ("noted", "i8"),  # machines whose books have changed since a request was last routed
         ("in_service", "i8"),  # machines that have not failed
@@ -193,6 +194,17 @@ class Rules(NamedTuple):
     """All machines are mixed: both phases go to the machine with the fewest pending tokens."""
 
 
+class Given(NamedTuple):
+    """What is known of the requests beforehand, by column; those that wait for others to be finished stand last."""
+
+    arrival_s: NDArray[np.float64]
+    """Infinite where it is not known; set as it comes about."""
+    prompt_tokens: NDArray[np.int64]
+    output_tokens: NDArray[np.int64]
+    prefill_tokens: NDArray[np.int64]
+    """Of the prompt, those that have to be computed."""
+
+
 class Timing(NamedTuple):
     """Performance models: rows 2k and 2k + 1 are prefill and decode of machine kind k.
 
@@ -244,7 +256,9 @@ class World(NamedTuple):
 
     rules: Rules
     timing: Timing
+    given: Given
     requests: Records
+    """Filled from their arrival on."""
     tasks: Records
     machines: Records
     clock: Records
@@ -282,7 +296,7 @@ class World(NamedTuple):
 def make_world(
     rules: Rules,
     timing: Timing,
-    requests: Records,
+    given: Given,
     machines: Records,
     *,
     failures: Failures | None = None,
@@ -291,18 +305,19 @@ def make_world(
 ) -> World:
     """The empty state at time 0, with room for every task: nothing is allocated while the kernel runs.
 
-    `requests` and `machines` have their given fields set, and their other fields zero. Requests that wait for others to
-    be finished arrive at infinity, and stand last.
+    `machines` have their given fields set, and their other fields zero.
     """
-    n, m = len(requests), len(machines)
+    n, m = len(given.arrival_s), len(machines)
+    # Fields of plain arrays: those of record arrays take much longer to look up.
+    fields = machines.view(np.ndarray)
     for field in ("head", "tail", "oldest", "first_transfer", "last_transfer"):
-        machines[field] = -1
-    machines.pool = machines.home
-    machines.seat = np.arange(m)
-    machines.end_s = np.inf
-    clock = np.zeros(1, CLOCK).view(np.recarray)
-    clock.next_seat = clock.in_service = m
-    clock.sent = np.count_nonzero(np.isfinite(requests.arrival_s))
+        fields[field] = -1
+    fields["pool"] = fields["home"]
+    fields["seat"] = np.arange(m)
+    fields["end_s"] = np.inf
+    clock = np.zeros(1, CLOCK)
+    clock["next_seat"] = clock["in_service"] = m
+    clock["sent"] = np.count_nonzero(np.isfinite(given.arrival_s))
     events = make_heap(1, n if failures is None else n + m + n, np.float64)
     changes_s = np.zeros((0, 0)) if failures is None else failures.changes_s(m)
     if failures is not None:
@@ -315,20 +330,21 @@ def make_world(
     return World(
         rules=rules,
         timing=timing,
-        requests=requests,
-        tasks=np.zeros(2 * n, TASK).view(np.recarray),
+        given=given,
+        requests=np.empty(n, REQUEST).view(np.recarray),
+        tasks=np.empty(2 * n, TASK).view(np.recarray),
         machines=machines,
-        clock=clock,
+        clock=clock.view(np.recarray),
         standings=make_tournament(2 * POOLS, 2 * m),
-        noted=np.zeros(m, np.int64),
+        noted=np.empty(m, np.int64),
         ends=make_tournament(1, m),
         events=events,
         finishing=make_heap(m, largest_batch + 1, np.int64),
-        chosen=np.zeros(largest_batch + 1, np.int64),
-        rows=np.zeros(ROOM * n, np.int32),
-        ready=np.zeros(m, np.int64),
+        chosen=np.empty(largest_batch + 1, np.int64),
+        rows=np.empty(ROOM * n, np.int32),
+        ready=np.empty(m, np.int64),
         batch_time_s=np.zeros((3, largest_batch + 1)),
-        log=np.zeros(log_room, ENTRY).view(np.recarray),
+        log=np.empty(log_room, ENTRY).view(np.recarray),
         stop=stop,
         changes_s=changes_s,
     )
@@ -339,4 +355,4 @@ def empty_world() -> World:
     rules = Rules(*(kind() for kind in get_type_hints(Rules).values()))
     no_curve, none = np.zeros((0, 0)), np.zeros(0)
     timing = Timing(no_curve, no_curve, _NONE, none, none)
-    return make_world(rules, timing, np.zeros(0, REQUEST).view(np.recarray), np.zeros(0, MACHINE).view(np.recarray))
+    return make_world(rules, timing, Given(none, _NONE, _NONE, _NONE), np.zeros(0, MACHINE).view(np.recarray))

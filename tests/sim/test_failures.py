@@ -18,7 +18,7 @@ from provisioner.sim import Network
 from provisioner.sim.native import run_events
 from provisioner.sim.state import FAILED, make_world
 from tests.sim.strategies import Case, cases, examples
-from tests.sim.worlds import mixed, request_rows, requests, split
+from tests.sim.worlds import known, mixed, requests, split
 
 pytestmark = pytest.mark.nojit
 
@@ -393,17 +393,17 @@ def test_books_are_empty_when_all_is_done(case: Case, data: st.DataObject) -> No
     machines = sum(case.counts)
     numbers = data.draw(st.lists(st.integers(0, machines - 1), max_size=machines, unique=True))
     failing = [(data.draw(st.integers(0, 80)) / 16, number) for number in numbers]
-    rows = request_rows(case.network, case.trace)
     boxes = np.repeat(case.network.machine_rows, case.counts).view(np.recarray)
     repair_s = data.draw(st.sampled_from([np.inf, 0.25, 1.0]))
     failures = Failures.of(failing, repair_s)
-    world = make_world(case.network.rules, case.network.timing, rows, boxes, failures=failures)
+    told = known(case.network, case.trace)
+    world = make_world(case.network.rules, case.network.timing, told, boxes, failures=failures)
     run_events(world)
     lost = np.isin(np.arange(machines), numbers) & np.isinf(repair_s)
     assert np.all(boxes.pool[~lost] != FAILED)
     assert np.all(boxes.used_kv[~lost] <= boxes.kv_capacity[~lost])
     assert np.all(boxes.pool[lost] == FAILED)
-    empty = lost | np.isfinite(rows.finish_s).all()
+    empty = lost | np.isfinite(world.requests.finish_s).all()
     for field in ("used_kv", "reserved_kv", "pending_tokens", "waiting", "prompts", "decodes", "context", "iterations"):
         assert not boxes[field][empty].any(), field
     for field in ("head", "oldest", "first_transfer"):

@@ -15,7 +15,7 @@ from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network
 from provisioner.sim.native import run_events
-from provisioner.sim.state import REQUEST, Records, World, make_world
+from provisioner.sim.state import Given, World, make_world
 
 KV_BYTES = 2
 MODEL = Model(
@@ -106,21 +106,20 @@ def requests(*rows: tuple[float, int, int]) -> RequestTrace:
     return RequestTrace(table[:, 0].copy(), table[:, 1].astype(np.int64), table[:, 2].astype(np.int64))
 
 
-def request_rows(network: Network, trace: RequestTrace) -> Records:
-    """The kernel's requests, with what is given set; none is routed."""
-    rows = np.zeros(len(trace), REQUEST).view(np.recarray)
-    for field in ("arrival_s", "prompt_tokens", "output_tokens"):
-        rows[field] = getattr(trace, field)
-    rows.prefill_tokens = network.design.scheduling.prefill_tokens(trace.prompt_tokens)
-    for machine in (rows.prompt_machine, rows.token_machine):
-        machine.fill(-1)
-    return rows
+def known(network: Network, trace: RequestTrace) -> Given:
+    """What the kernel is told of the requests."""
+    prefill_tokens = network.design.scheduling.prefill_tokens(trace.prompt_tokens)
+    return Given(trace.arrival_s, trace.prompt_tokens, trace.output_tokens, prefill_tokens)
 
 
 def empty_world(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
     """The kernel's state at time 0, as `Network.simulate` sets it up."""
     machines = np.repeat(network.machine_rows, counts).view(np.recarray)
-    return make_world(network.rules, network.timing, request_rows(network, trace), machines)
+    world = make_world(network.rules, network.timing, known(network, trace), machines)
+    for rows in (world.requests, world.tasks):  # the kernel fills them as requests arrive
+        rows.view(np.uint8)[:] = 0
+    world.requests.prompt_machine = world.requests.token_machine = -1
+    return world
 
 
 def final_state(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
