@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,15 @@ def make_heap(heaps: int, capacity: int, key_type: type) -> Heap:
 
 
 Tournament = Any
-"""A numpy record array (trees, nodes) of `NODE`."""
+"""An array (trees, nodes) of `NODE`."""
 
-NODE = np.dtype([("key", "i8"), ("player", "i8")])
+
+def record(fields: Sequence[tuple[Any, ...]]) -> np.dtype[Any]:
+    """Names and formats as a dtype whose items have fields as attributes."""
+    return np.dtype((np.record, np.dtype(list(fields), align=True)))
+
+
+NODE = record([("key", "i8"), ("player", "i8")])
 
 NOBODY = int(np.float64(np.inf).view(np.int64))
 """The key of an empty seat: infinite as a time, and more than is ever counted."""
@@ -40,4 +47,4 @@ def make_tournament(trees: int, seats: int) -> Tournament:
     nodes = np.empty((trees, 2 * leaves), NODE)
     nodes["key"] = NOBODY
     nodes["player"] = -1
-    return nodes.view(np.recarray)
+    return nodes

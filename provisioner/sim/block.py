@@ -49,7 +49,7 @@ class Packing:
                 words.append(leaf)
             else:
                 _check(leaf, dtype)
-                words.append(leaf.__array_interface__["data"][0])
+                words.append(leaf.ctypes.data)
                 words.extend(leaf.shape)
         return self._struct.pack(*words)
 

@@ -154,7 +154,7 @@ class Recording:
 
     simulation: Simulation
     log: Records
-    """Records of `state.ENTRY`."""
+    """A record array of `state.ENTRY`."""
 
     @property
     def end_s(self) -> float:
@@ -243,7 +243,7 @@ class Network:
         counts = self._counts(prompt_machines, token_machines)
         world = self._world(counts, trace, failures, log_room=events + sum(counts))
         run_events(world)
-        return Recording(self._result(world, counts, trace), world.log[: int(world.clock[0].logged)])
+        return Recording(self._result(world, counts, trace), world.log[: int(world.clock[0].logged)].view(np.recarray))
 
     def _counts(self, prompt_machines: int, token_machines: int) -> tuple[int, ...]:
         """Simulated machines of each pool."""
@@ -263,7 +263,7 @@ class Network:
         each = self.design.instances_per_unit
         if failures is not None:
             failures = failures.of_parts(each)
-        machines = np.repeat(self.machine_rows, counts).view(np.recarray)
+        machines = np.repeat(self.machine_rows.view(np.ndarray), counts)
         if failures is not None and len(failures) and failures.machine.max() >= len(machines):
             raise InputError(
                 Fault(
@@ -295,9 +295,7 @@ class Network:
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
         if trace.users:
             trace = _as_arrived(trace, world.given.arrival_s, float(world.clock[0].end_s))
-        # Fields of plain arrays: those of record arrays take much longer to look up.
-        requests, machines = world.requests.view(np.ndarray), world.machines.view(np.ndarray)
-        clock = world.clock[0]
+        requests, machines, clock = world.requests, world.machines, world.clock[0]
         # Of a simulation that was stopped little is looked at, and soon: it is left where it lies.
         taken = np.asarray if clock.is_stopped else np.copy
         filled = {name: taken(requests[name]) for name in _OF_REQUESTS} | {

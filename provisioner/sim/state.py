@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provisioner.domain.failures import Failures
-from provisioner.sim.arrays import Heap, Tournament, make_heap, make_tournament
+from provisioner.sim.arrays import Heap, Tournament, make_heap, make_tournament, record
 
 Records = Any
-"""A one-dimensional numpy record array: fields by attribute, in compiled code and in plain Python."""
+"""A numpy array of records, or one of them, which has its fields as attributes: in compiled code and in plain Python."""
 
 
 def numbered(count: int, step: int = 1) -> tuple[Any, ...]:
@@ -35,7 +35,7 @@ POOLS = 4
 LISTS = 6
 NOWHERE, PROMPTS, PREEMPTED, DECODES, RUNNING_PROMPTS, RUNNING_DECODES = numbered(LISTS)
 
-REQUEST = np.dtype(
+REQUEST = record(
     [
         # Given, as in `Given`.
         ("arrival_s", "f8"),
@@ -57,10 +57,9 @@ REQUEST = np.dtype(
         ("is_evicted", "?"),  # its KV-cache was dropped, and its prompt task computes it anew
         ("next_transfer", "i4"),  # behind it in the line for room at its token machine
     ],
-    align=True,
 )
 
-TASK = np.dtype(
+TASK = record(
     [
         ("after", "i4"),  # neighbours in the machine's list
         ("before", "i4"),
@@ -74,10 +73,9 @@ TASK = np.dtype(
         ("tokens", "i8"),  # that it adds to an iteration: of a prompt all that is computed, of a decode one
         ("kv_tokens", "i8"),  # KV-cache that it takes when it is admitted
     ],
-    align=True,
 )
 
-MACHINE = np.dtype(
+MACHINE = record(
     [
         # Given.
         ("kind", "i8"),  # row of its performance model
@@ -130,10 +128,9 @@ MACHINE = np.dtype(
         ("peak_kv", "i8"),
         ("kv_token_s", "f8"),  # KV-cache tokens times seconds, entered where memory is taken and where it is freed
     ],
-    align=True,
 )
 
-CLOCK = np.dtype(
+CLOCK = record(
     [
         ("arrived", "i8"),  # requests whose rows, and their tasks', are filled
         ("next_seat", "i8"),
@@ -155,7 +152,7 @@ CLOCK = np.dtype(
 )
 
 
-ENTRY = np.dtype(
+ENTRY = record(
     [
         ("machine", "i8"),
         ("request", "i8"),  # whose KV-cache was sent to the machine; -1 for a run
@@ -168,7 +165,6 @@ ENTRY = np.dtype(
         ("waiting", "i8"),  # tasks in its queues at the end
         ("used_kv", "i8"),  # KV-cache that it holds at the end, in tokens, before what has finished is freed
     ],
-    align=True,
 )
 
 
@@ -308,13 +304,11 @@ def make_world(
     `machines` have their given fields set, and their other fields zero.
     """
     n, m = len(given.arrival_s), len(machines)
-    # Fields of plain arrays: those of record arrays take much longer to look up.
-    fields = machines.view(np.ndarray)
     for field in ("head", "tail", "oldest", "first_transfer", "last_transfer"):
-        fields[field] = -1
-    fields["pool"] = fields["home"]
-    fields["seat"] = np.arange(m)
-    fields["end_s"] = np.inf
+        machines[field] = -1
+    machines["pool"] = machines["home"]
+    machines["seat"] = np.arange(m)
+    machines["end_s"] = np.inf
     clock = np.zeros(1, CLOCK)
     clock["next_seat"] = clock["in_service"] = m
     clock["sent"] = np.count_nonzero(np.isfinite(given.arrival_s))
@@ -331,10 +325,10 @@ def make_world(
         rules=rules,
         timing=timing,
         given=given,
-        requests=np.empty(n, REQUEST).view(np.recarray),
-        tasks=np.empty(2 * n, TASK).view(np.recarray),
+        requests=np.empty(n, REQUEST),
+        tasks=np.empty(2 * n, TASK),
         machines=machines,
-        clock=clock.view(np.recarray),
+        clock=clock,
         standings=make_tournament(2 * POOLS, 2 * m),
         noted=np.empty(m, np.int64),
         ends=make_tournament(1, m),
@@ -344,7 +338,7 @@ def make_world(
         rows=np.empty(ROOM * n, np.int32),
         ready=np.empty(m, np.int64),
         batch_time_s=np.zeros((3, largest_batch + 1)),
-        log=np.empty(log_room, ENTRY).view(np.recarray),
+        log=np.empty(log_room, ENTRY),
         stop=stop,
         changes_s=changes_s,
     )
@@ -355,4 +349,4 @@ def empty_world() -> World:
     rules = Rules(*(kind() for kind in get_type_hints(Rules).values()))
     no_curve, none = np.zeros((0, 0)), np.zeros(0)
     timing = Timing(no_curve, no_curve, _NONE, none, none)
-    return make_world(rules, timing, Given(none, _NONE, _NONE, _NONE), np.zeros(0, MACHINE).view(np.recarray))
+    return make_world(rules, timing, Given(none, _NONE, _NONE, _NONE), np.zeros(0, MACHINE))

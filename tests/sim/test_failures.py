@@ -403,7 +403,7 @@ def test_books_are_empty_when_all_is_done(case: Case, data: st.DataObject) -> No
     assert np.all(boxes.pool[~lost] != FAILED)
     assert np.all(boxes.used_kv[~lost] <= boxes.kv_capacity[~lost])
     assert np.all(boxes.pool[lost] == FAILED)
-    empty = lost | np.isfinite(world.requests.finish_s).all()
+    empty = lost | np.isfinite(world.requests["finish_s"]).all()
     for field in ("used_kv", "reserved_kv", "pending_tokens", "waiting", "prompts", "decodes", "context", "iterations"):
         assert not boxes[field][empty].any(), field
     for field in ("head", "oldest", "first_transfer"):

@@ -161,7 +161,7 @@ def relabelled(network: Network, counts: tuple[int, int], trace: RequestTrace, t
     world = make_world(network.rules, network.timing, known(network, trace), machines)
     machines.seat = turns
     run_events(world)
-    return np.stack([world.requests.first_token_s, world.requests.finish_s])
+    return np.stack([world.requests["first_token_s"], world.requests["finish_s"]])
 
 
 @pytest.mark.parametrize("index", [0, 1])

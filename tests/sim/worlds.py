@@ -114,12 +114,19 @@ def known(network: Network, trace: RequestTrace) -> Given:
 
 def empty_world(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
     """The kernel's state at time 0, as `Network.simulate` sets it up."""
-    machines = np.repeat(network.machine_rows, counts).view(np.recarray)
+    machines = np.repeat(network.machine_rows, counts)
     world = make_world(network.rules, network.timing, known(network, trace), machines)
     for rows in (world.requests, world.tasks):  # the kernel fills them as requests arrive
         rows.view(np.uint8)[:] = 0
-    world.requests.prompt_machine = world.requests.token_machine = -1
-    return world
+    for machine in ("prompt_machine", "token_machine"):
+        world.requests[machine] = -1
+    return readable(world)
+
+
+def readable(world: World) -> World:
+    """The same arrays, with fields as attributes."""
+    fields = ("requests", "tasks", "machines", "clock", "standings", "ends")
+    return world._replace(**{field: getattr(world, field).view(np.recarray) for field in fields})
 
 
 def final_state(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
