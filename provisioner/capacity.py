@@ -125,6 +125,10 @@ def decode_work_s(model: PerformanceModel, trace: RequestTrace, scheduling: Sche
     return np.asarray((trace.output_tokens - 1) * np.maximum(token_s, 0.0))
 
 
+_NEAR_FULL = 1e-6
+"""So near to 1, a load may be on either side of it, as it is rounded."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkBound:
     """Whether so many machines could do the work of a trace within its span.
@@ -194,6 +198,8 @@ class WorkBound:
         item = max(1, bisect_left(range(last), True, key=lambda item: left_s(item) <= 0))
         part = left_s(item - 1) / max(left_s(item - 1) - left_s(item), math.ulp(0.0))
         load = share(item - 1) + part * (share(item) - share(item - 1))
+        if load < 1.0 - _NEAR_FULL:
+            return load
         return (
             min(load, 1.0) if self.keeps_up(np.array(first), np.array(second)) else max(load, math.nextafter(1.0, 2.0))
         )

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from provisioner.errors import Fault, InputError
 from provisioner.search.identity import edition
@@ -26,6 +27,9 @@ Chunk = tuple[int, list[Any]]
 Done = tuple[int, float, list[Any]]
 """A chunk's number, the seconds of work, and the results."""
 Results = Generator[Done, None, None]
+Result = TypeVar("Result")
+AHEAD = 4
+"""Calls that each thread may be ahead of who takes the results."""
 MAPPED_BYTES = 10_000
 """Arrays from this size on are given to processes as memory maps."""
 
@@ -47,22 +51,38 @@ class Backend:
 
 
 class Threads(Backend):
-    """Threads of this process: nothing is sent."""
+    """Threads of this process: nothing is sent, and results come in order."""
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
 
-    def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
+    def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:  # noqa: ARG002
         """Do chunks of work."""
-        from joblib import Parallel, delayed  # noqa: PLC0415 - a plain run does without it, and so starts sooner
 
         def timed(number: int, items: list[Any]) -> Done:
             started = time.perf_counter()
             results = [work(item) for item in items]
             return number, time.perf_counter() - started, results
 
-        parallel = Parallel(n_jobs=self._jobs, backend="threading", return_as=_as(is_ordered), batch_size=1)
-        yield from parallel(delayed(timed)(*chunk) for chunk in chunks)
+        yield from ahead(timed, chunks, self._jobs)
+
+
+def ahead(work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int) -> Generator[Result, None, None]:
+    """Call in threads, a little ahead of who takes the results, in order; whoever closes it does not wait for them."""
+    if jobs == 1:
+        yield from (work(*call) for call in calls)
+        return
+    threads = ThreadPoolExecutor(jobs)
+    begun: deque[Future[Result]] = deque()
+    try:
+        for call in calls:
+            begun.append(threads.submit(work, *call))
+            if len(begun) > AHEAD * jobs:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Remote(Backend):
@@ -70,7 +90,7 @@ class Remote(Backend):
 
     def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
         """Do chunks of work."""
-        from joblib import delayed  # noqa: PLC0415 - as above
+        from joblib import delayed  # noqa: PLC0415 - a plain run does without it, and so starts sooner
 
         sent: dict[int, dict[str, Shared]] = {}
 

@@ -213,10 +213,15 @@ class Judge(Shared):
 
     def _to_come(self, done: int) -> Floats:
         """The least that the values of the replications can sum to that come when so many are done."""
+        return self._sums_to_come[min(done, self.precision.least)]
+
+    @cached_property
+    def _sums_to_come(self) -> list[Floats]:
+        """That least, by how many are done."""
+        turns = range(self.precision.least + 1)
         if self.precision.confidence is not None:
-            return np.zeros(len(self._limits))
-        least: Floats = np.nansum(self.floors[self._order[done:]], axis=0)
-        return least
+            return [np.zeros(len(self._limits)) for _ in turns]
+        return [np.nansum(self.floors[self._order[done:]], axis=0) for done in turns]
 
     def _is_decided(self, values: Sequence[tuple[float, ...]]) -> bool:
         """Whether each interval lies on one side of its limit, or one of them beyond it."""

@@ -10,16 +10,13 @@ work goes in chunks of at least `CHUNK_S` seconds.
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from itertools import chain, islice
-from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import Any, Self, TypeVar
 
 from provisioner.errors import Fault, InputError
-from provisioner.search.backends import Backend, Threads
+from provisioner.search.backends import Backend, Threads, ahead
 from provisioner.search.results import ResultsFile
 
 PART = 16
@@ -27,8 +24,6 @@ PART = 16
 CHUNK_S = 0.15
 """Seconds of work that travel together: what it takes to send them is then little beside it."""
 MOST_OF_A_CHUNK = 4096
-AHEAD = 4
-"""Items that each thread may be ahead of who takes the results."""
 PATIENCE = 5
 """Times that workers may be lost, one after the other, without a result in between."""
 
@@ -71,7 +66,7 @@ class Workers:
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Do the work for each item; results in the items' order."""
         if self._is_direct:
-            return self._here(work, items)
+            return [result for _, result in self._ahead(work, items)]
         found: dict[int, Result] = {}
         twins: dict[int, Item] = {}
         done = self._done(work, self._unknown(work, items, found, twins), is_ordered=False)
@@ -89,31 +84,13 @@ class Workers:
         with closing(done):
             yield done
 
-    def _here(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        each = partial(self._watched, work)
-        if self._jobs == 1:
-            return [each(item) for item in items]
-        with ThreadPool(self._jobs) as threads:  # joblib's, which looks for results every 10 ms, would add as much
-            return list(threads.imap(each, items))
-
     def _ahead(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Stream[Item, Result]:
-        if self._jobs == 1:
-            yield from ((item, self._watched(work, item)) for item in items)
-            return
-        begun: deque[tuple[Item, AsyncResult[Result]]] = deque()
-        with ThreadPool(self._jobs) as threads:  # joblib's would go on while nobody takes anything
-            for item in items:
-                begun.append((item, threads.apply_async(self._watched, (work, item))))
-                if len(begun) > AHEAD * self._jobs:
-                    first, result = begun.popleft()
-                    yield first, result.get()
-            for last, result in begun:
-                yield last, result.get()
+        def watched(item: Item) -> tuple[Item, Result]:
+            result = work(item)
+            self._watch(1)
+            return item, result
 
-    def _watched(self, work: Callable[[Item], Result], item: Item) -> Result:
-        result = work(item)
-        self._watch(1)
-        return result
+        yield from ahead(watched, ((item,) for item in items), self._jobs)
 
     def _in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Stream[Item, Result]:
         ready: dict[int, Result] = {}

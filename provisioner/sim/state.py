@@ -19,7 +19,7 @@ from provisioner.domain.failures import Failures
 from provisioner.sim.arrays import Heap, Tournament, make_heap, make_tournament, record
 
 Records = Any
-"""A numpy array of records, or one of them, which has its fields as attributes: in compiled code and in plain Python."""
+"""An array of records, or one of them, which has its fields as attributes: in compiled code and in plain Python."""
 
 
 def numbered(count: int, step: int = 1) -> tuple[Any, ...]:
