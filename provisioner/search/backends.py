@@ -28,8 +28,6 @@ Done = tuple[int, float, list[Any]]
 """A chunk's number, the seconds of work, and the results."""
 Results = Generator[Done, None, None]
 Result = TypeVar("Result")
-AHEAD = 4
-"""Calls that each thread may be ahead of who takes the results."""
 MAPPED_BYTES = 10_000
 """Arrays from this size on are given to processes as memory maps."""
 
@@ -38,6 +36,8 @@ class Backend:
     """Runs chunks of work; what is common to all."""
 
     losses: tuple[type[Exception], ...] = ()
+    chunk_s = 0.15
+    """Seconds of work that travel together: what it takes to send them is then little beside it."""
 
     def run(self, work: Callable[[Any], Any], chunks: Iterable[Chunk], *, is_ordered: bool) -> Results:
         """Do chunks of work."""
@@ -53,6 +53,9 @@ class Backend:
 class Threads(Backend):
     """Threads of this process: nothing is sent, and results come in order."""
 
+    chunk_s = 0.01
+    """As long as it takes to write down what comes of ten such chunks."""
+
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
 
@@ -64,11 +67,13 @@ class Threads(Backend):
             results = [work(item) for item in items]
             return number, time.perf_counter() - started, results
 
-        yield from ahead(timed, chunks, self._jobs)
+        yield from ahead(timed, chunks, self._jobs, most=1)
 
 
-def ahead(work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int) -> Generator[Result, None, None]:
-    """Call in threads, a little ahead of who takes the results, in order; whoever closes it does not wait for them."""
+def ahead(
+    work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int, *, most: int = 4
+) -> Generator[Result, None, None]:
+    """Call in threads, each at most so many ahead of who takes the results, in order; to close it is not to wait."""
     if jobs == 1:
         yield from (work(*call) for call in calls)
         return
@@ -77,7 +82,7 @@ def ahead(work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: i
     try:
         for call in calls:
             begun.append(threads.submit(work, *call))
-            if len(begun) > AHEAD * jobs:
+            if len(begun) > most * jobs:
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()

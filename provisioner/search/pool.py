@@ -4,7 +4,7 @@ What is done, and in which order it is looked at, does not depend on the number 
 the same decisions, and counts the same clusters, on one core as on many, and the same bytes come out.
 
 Threads of this process take one item at a time. To other processes, and where results are recorded,
-work goes in chunks of at least `CHUNK_S` seconds.
+work goes in chunks of at least `Backend.chunk_s` seconds.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from provisioner.search.results import ResultsFile
 
 PART = 16
 """Simulations handed out together where what comes next depends on them."""
-CHUNK_S = 0.15
-"""Seconds of work that travel together: what it takes to send them is then little beside it."""
 MOST_OF_A_CHUNK = 4096
 PATIENCE = 5
 """Times that workers may be lost, one after the other, without a result in between."""
@@ -160,7 +158,7 @@ class Workers:
     ) -> Generator[tuple[int, Any, Any], None, None]:
         """Do it in chunks, again where workers are lost; numbers, items and results as they come, or in order."""
         handed: dict[int, list[Numbered]] = {}
-        pace = _Pace()
+        pace = _Pace(self._backend.chunk_s)
         chunks = enumerate(pace.cut(items))
         losses = 0
         while True:
@@ -191,12 +189,13 @@ class Workers:
 class _Pace:
     """How long an item takes, as far as it is known, and so how many go together."""
 
-    def __init__(self) -> None:
+    def __init__(self, chunk_s: float) -> None:
+        self._chunk_s = chunk_s
         self._size = 1
 
     def note(self, seconds: float, items: int) -> None:
         """Learn from a chunk."""
-        self._size = min(MOST_OF_A_CHUNK, max(1, -int(-CHUNK_S * items // max(seconds, 1e-9))))
+        self._size = min(MOST_OF_A_CHUNK, max(1, -int(-self._chunk_s * items // max(seconds, 1e-9))))
 
     def cut(self, items: Iterator[Numbered]) -> Iterator[list[Numbered]]:
         """Chunks of what is thought right at the time."""
