@@ -39,6 +39,8 @@ from provisioner.sim.state import (
 )
 
 NO_LIMIT = 2**62
+TABLE = 8192
+"""Tokens or requests from which on iteration times are interpolated each time."""
 _OF_REQUESTS = (
     "first_token_s",
     "finish_s",
@@ -381,9 +383,21 @@ def _timing(models: list[PerformanceModel]) -> Timing:
         x=_padded([x for x, _ in curves]),
         y=_padded([y for _, y in curves]),
         knots=np.array([len(x) for x, _ in curves], np.int64),
+        table=np.array([_tabulated(x, y) for x, y in curves]),
         gamma=np.array([model.gamma_s_per_token for model in models]),
         mixed_factor=np.array([model.mixed_factor for model in models]),
     )
+
+
+def _tabulated(x: Floats, y: Floats) -> Floats:
+    """`timing._interpolate` of 0, 1... to the last bit: most batches are no larger than the table."""
+    at = np.arange(float(TABLE))
+    if len(x) == 1:
+        return np.full(TABLE, y[0])
+    right = np.searchsorted(x[1:-1], at) + 1
+    left_x, left_y = x[right - 1], y[right - 1]
+    slope = (y[right] - left_y) / (x[right] - left_x)
+    return np.where((slope < 0.0) & (at > x[right]), y[right], left_y + (at - left_x) * slope)
 
 
 def _trimmed(times_s: Floats) -> Floats:

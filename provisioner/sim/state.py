@@ -205,12 +205,14 @@ class Timing(NamedTuple):
     """Performance models: rows 2k and 2k + 1 are prefill and decode of machine kind k.
 
     `x` (rows, knots) float64 in tokens or requests, `y` in seconds, `knots` (rows,) int64 says how many
-    count; `gamma` (kinds,) is in seconds per token of context; `mixed_factor` (kinds,) is a ratio.
+    count; `table` (rows, m) float64 is in seconds of 0, 1... tokens or requests, as the knots have them;
+    `gamma` (kinds,) is in seconds per token of context; `mixed_factor` (kinds,) is a ratio.
     """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     knots: NDArray[np.int64]
+    table: NDArray[np.float64]
     gamma: NDArray[np.float64]
     mixed_factor: NDArray[np.float64]
 
@@ -348,5 +350,5 @@ def empty_world() -> World:
     """Nothing to simulate: what every world looks like."""
     rules = Rules(*(kind() for kind in get_type_hints(Rules).values()))
     no_curve, none = np.zeros((0, 0)), np.zeros(0)
-    timing = Timing(no_curve, no_curve, _NONE, none, none)
+    timing = Timing(no_curve, no_curve, _NONE, no_curve, none, none)
     return make_world(rules, timing, Given(none, _NONE, _NONE, _NONE), np.zeros(0, MACHINE))

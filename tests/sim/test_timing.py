@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from provisioner.domain.scheduling import Scheduling
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network, timing
+from provisioner.sim.run import TABLE
 from provisioner.sim.state import Timing
 from tests.sim.inner import from_python
 from tests.sim.strategies import examples, performances
@@ -19,6 +20,7 @@ from tests.sim.worlds import MODEL, design, machine, mixed, performance
 
 decode_base_s = from_python(timing.decode_base_s)
 decodes_s = from_python(timing.decodes_s)
+interpolate = from_python(timing._interpolate)
 decodes_within = from_python(timing.decodes_within)
 prefill_s = from_python(timing.prefill_s)
 
@@ -108,6 +110,15 @@ def test_the_kernel_reads_performance_models_as_they_are(
         assert decode_base_s(table, kind, requests) == pytest.approx(model.decode_s(float(requests), 0.0), rel=1e-9)
     assert table.gamma.tolist() == [first.gamma_s_per_token, second.gamma_s_per_token]
     assert table.mixed_factor.tolist() == [first.mixed_factor, second.mixed_factor]
+
+
+@given(performances(), st.lists(st.integers(0, 3 * TABLE), min_size=1, max_size=20))
+@examples(200)
+def test_what_is_looked_up_is_what_is_interpolated_to_the_last_bit(model: PerformanceModel, sizes: list[int]) -> None:
+    table = timing(model)
+    for size in (*sizes, 0, TABLE - 1, TABLE):
+        assert prefill_s(table, 0, size) == interpolate(table, 0, float(size))
+        assert decode_base_s(table, 0, size) == interpolate(table, 1, float(size))
 
 
 @pytest.mark.parametrize(
