@@ -49,6 +49,8 @@ _OF_REQUESTS = (
     "prompt_start_s",
     "decode_start_s",
     "transfer_s",
+    "restarts",
+    "recomputations",
 )
 _OF_MACHINES = (
     "prompt_busy_s",
@@ -295,26 +297,25 @@ class Network:
         return Given(arrival_s, prompt_tokens, output_tokens, prefill_tokens)
 
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
+        requests, machines, clock = world.requests, world.machines, world.clock
+        end_s, is_stopped = float(clock["end_s"][0]), bool(clock["is_stopped"][0])
         if trace.users:
-            trace = _as_arrived(trace, world.given.arrival_s, float(world.clock[0].end_s))
-        requests, machines, clock = world.requests, world.machines, world.clock[0]
+            trace = _as_arrived(trace, world.given.arrival_s, end_s)
         # Of a simulation that was stopped little is looked at, and soon: it is left where it lies.
-        taken = np.asarray if clock.is_stopped else np.copy
+        taken = np.asarray if is_stopped else np.copy
         filled = {name: taken(requests[name]) for name in _OF_REQUESTS} | {
             name: taken(machines[name]) for name in _OF_MACHINES
         }
         return Simulation(
             **filled,
             trace=trace,
-            restarts=requests["restarts"].astype(np.int64),
-            recomputations=requests["recomputations"].astype(np.int64),
-            kv_token_s=machines["kv_token_s"] + machines["used_kv"] * clock.end_s,
-            batch_time_s=_trimmed(world.batch_time_s[self.machine_rows.home]),
+            kv_token_s=machines["kv_token_s"] + machines["used_kv"] * end_s,
+            batch_time_s=_trimmed(world.batch_time_s[self.machine_rows["home"]]),
             pool_sizes=counts,
-            end_s=float(clock.end_s),
-            events=int(clock.events),
-            iterations=int(clock.iterations),
-            is_whole=not clock.is_stopped,
+            end_s=end_s,
+            events=int(clock["events"][0]),
+            iterations=int(clock["iterations"][0]),
+            is_whole=not is_stopped,
         )
 
 

@@ -50,8 +50,8 @@ REQUEST = record(
         ("prompt_start_s", "f8"),
         ("decode_start_s", "f8"),  # first admitted to a batch of decodes
         ("transfer_s", "f8"),  # how long the transfer shows, NaN without one
-        ("restarts", "i4"),
-        ("recomputations", "i4"),
+        ("restarts", "i8"),
+        ("recomputations", "i8"),
         # Kept.
         ("is_sending", "?"),  # its KV-cache is on the way
         ("is_evicted", "?"),  # its KV-cache was dropped, and its prompt task computes it anew
