@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -23,10 +24,13 @@ from provisioner.domain.trace import RequestTrace
 REPEATS = 5
 EVENTS_A_REQUEST = (3, 12)
 """An arrival, a prompt's run, a transfer and at least a share of the decodes' runs; no more than a few runs each."""
-BASE = {"prompt": 27, "token": 3, "rate_rps": 70.0, "duration_s": 120.0, "output": 1}
+BASE = {"prompt": 27, "token": 3, "rate_rps": 70.0, "duration_s": 120.0, "output": 1, "days": 1}
+NIGHT_S = 60.0
+"""Between days: all that was begun is finished, so that each finds the cluster as the first does."""
 CASES: dict[str, dict[str, float]] = {
     "base: 27P+3T, 70 RPS, 120 s": {},
-    "requests x 10": {"duration_s": 1200.0},
+    "requests x 10: one stream": {"duration_s": 1200.0},
+    "requests x 10: ten such days": {"days": 10},
     "machines x 10, rate x 10": {"prompt": 270, "token": 30, "rate_rps": 700.0},
     "machines x 10": {"prompt": 270, "token": 30},
     "6P+2T, 15 RPS, 560 s": {"prompt": 6, "token": 2, "rate_rps": 15.0, "duration_s": 560.0},
@@ -38,8 +42,12 @@ CASES: dict[str, dict[str, float]] = {
 
 def measure(case: dict[str, float]) -> dict[str, Any]:
     """Simulate in this process."""
-    drawn = trace("coding", case["rate_rps"], case["duration_s"])
-    requests = RequestTrace(drawn.arrival_s, drawn.prompt_tokens, drawn.output_tokens * int(case["output"]))
+    days = [trace("coding", case["rate_rps"], case["duration_s"], day) for day in range(int(case["days"]))]
+    requests = RequestTrace(
+        np.concatenate([drawn.arrival_s + day * (case["duration_s"] + NIGHT_S) for day, drawn in enumerate(days)]),
+        np.concatenate([drawn.prompt_tokens for drawn in days]),
+        np.concatenate([drawn.output_tokens for drawn in days]) * int(case["output"]),
+    )
     laid_out, counts = network("HH"), (int(case["prompt"]), int(case["token"]))
     result = laid_out.simulate(*counts, requests)
     memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
