@@ -84,10 +84,11 @@ def target() -> llvm.TargetMachine:
     """The processor at hand, to make machine code for."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    of_this_process = llvm.Target.from_triple(llvm.get_process_triple())
+    triple = llvm.get_process_triple()
     cpu, features = _processor()
-    return of_this_process.create_target_machine(
-        cpu=cpu, features=features, opt=3, reloc="static", codemodel="jitdefault", jit=True
+    reloc = "static" if triple.startswith("x86") else "default"  # as numba has it
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc=reloc, codemodel="jitdefault", jit=True
     )
 
 
