@@ -13,8 +13,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, Signature, infer_global, signature
-from numba.core.typing.templates import infer_getattr as infers_fields
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    Signature,
+    infer_getattr,
+    infer_global,
+    signature,
+)
 from numba.extending import lower_builtin, lower_getattr_generic, lower_setattr_generic, models, register_model
 from numba.np.numpy_support import from_dtype
 
@@ -87,15 +93,15 @@ class _AsTable(models.StructModel):
         super().__init__(manager, kind, [("data", types.voidptr), ("shape", kind.shape)])
 
 
-@infers_fields
+@infer_getattr
 class _BlockFields(AttributeTemplate):
     key = Block
 
     def generic_resolve(self, block: Block, field: str) -> Any:  # type: ignore[override]
-        return block.fields[field]
+        return block.fields.get(field)
 
 
-@infers_fields
+@infer_getattr
 class _RowFields(AttributeTemplate):
     key = Row
 
@@ -103,7 +109,7 @@ class _RowFields(AttributeTemplate):
         return row.field(field)[0]
 
 
-@infers_fields
+@infer_getattr
 class _TableFields(AttributeTemplate):
     key = Table
 
