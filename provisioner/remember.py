@@ -18,7 +18,7 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-import platformdirs
+from provisioner.folders import kept_for_user
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -61,7 +61,10 @@ def _folder(function: Callable[..., object]) -> Path | None:
     digest = hashlib.sha256()
     for source in sorted(Path(inspect.getfile(function)).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    folder = Path(platformdirs.user_cache_dir("provisioner")) / f"results-{digest.hexdigest()[:16]}"
+    base = kept_for_user()
+    if base is None:
+        return None
+    folder = base / f"results-{digest.hexdigest()[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -10,7 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "provisioner"
 LAYERS = (
-    ("errors", "remember"),
+    ("errors", "folders"),
+    ("remember",),
     ("texts",),
     ("domain",),
     ("catalog", "perf", "traces"),

@@ -20,8 +20,6 @@ def get_ready(*, quiet: bool) -> None:
     if place is not None:
         note(f"compiled in {seconds:.0f} s, kept in {place}", quiet=quiet)
     else:
-        folder = file().parent
-        note(
-            f"compiled in {seconds:.0f} s, but not kept: {folder} cannot be written to (provision warmup --all-users)",
-            quiet=quiet,
-        )
+        own = file()
+        why = "there is no home folder" if own is None else f"{own.parent} cannot be written to"
+        note(f"compiled in {seconds:.0f} s, but not kept: {why} (provision warmup --all-users)", quiet=quiet)

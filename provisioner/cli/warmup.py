@@ -12,6 +12,7 @@ from provisioner.errors import Fault, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+SWITCH = "NUMBA_DISABLE_JIT"
 EXAMPLE = """Examples: provision warmup;
 RUN provision warmup --all-users (in an image that other users run, or with a read-only file system)"""
 
@@ -30,9 +31,14 @@ def warmup(
     """
     from provisioner.cli.console import answers
     from provisioner.cli.progress import working
-    from provisioner.sim.native import file, is_compiled, keep, kept_in, machine_code
+    from provisioner.sim.native import IS_PLAIN, file, is_compiled, keep, kept_in, machine_code
     from provisioner.sim.warm import warm
 
+    if IS_PLAIN:
+        allowed = "nothing, or 0"
+        raise InputError(
+            Fault(problem="nothing is compiled: the simulator runs as plain Python", field=SWITCH, allowed=allowed)
+        )
     was_compiled = is_compiled()
     with working("compiling", quiet=loudness.quiet):
         seconds = warm()
@@ -43,7 +49,7 @@ def warmup(
             raise _not_kept(file(for_all=True), error.strerror) from error
     place = file(for_all=True) if all_users else kept_in()
     if place is None:
-        raise _not_kept(file(), "cannot be written to, or is full")
+        raise _not_kept(file(), "there is no home folder" if file() is None else "cannot be written to, or is full")
     if loudness.quiet:
         return
     done = "compiled already, loaded" if was_compiled else "compiled"
@@ -52,8 +58,7 @@ def warmup(
     console.print(f"kept in {place}, {place.stat().st_size / 1e6:.1f} MB", markup=False, soft_wrap=True)
 
 
-def _not_kept(place: Path, why: str | None) -> InputError:
+def _not_kept(place: Path | None, why: str | None) -> InputError:
     allowed = "a folder that can be written to: set XDG_CACHE_HOME, or run as a user who may"
-    return InputError(
-        Fault(problem=f"the compiled simulator cannot be kept: {why}", value=str(place.parent), allowed=allowed)
-    )
+    folder = None if place is None else str(place.parent)
+    return InputError(Fault(problem=f"the compiled simulator cannot be kept: {why}", value=folder, allowed=allowed))

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -98,20 +99,30 @@ class Remote(Backend):
         from joblib import delayed  # noqa: PLC0415 - a plain run does without it, and so starts sooner
 
         sent: dict[int, dict[str, Shared]] = {}
+        is_closed = False
 
         def calls() -> Iterator[Any]:
             for number, items in chunks:
+                if is_closed:
+                    return
                 shared = sent[number] = {}
                 data = pack((work, items), shared)
                 descriptions = [self.given(each) for each in shared.values()]
                 yield delayed(_numbered)(number, edition(), data, tuple(shared), *descriptions)
 
+        done = self.parallel(is_ordered=is_ordered)(calls())
         try:
-            for number, seconds, data in self.parallel(is_ordered=is_ordered)(calls()):
+            for number, seconds, data in done:
                 outcome = unpack(data, sent.pop(number))
                 if isinstance(outcome, Exception):
                     raise outcome
                 yield number, seconds, outcome
+        except GeneratorExit:
+            # What has begun is waited for: joblib would kill the workers, and start others for what comes next.
+            is_closed = True
+            with suppress(Exception):
+                deque(done, maxlen=0)
+            raise
         except OtherEditionError as error:
             raise other_edition("a worker", str(error)) from error
 

@@ -8,6 +8,7 @@ kept, it is compiled for this process alone.
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import os
 import tempfile
@@ -21,13 +22,23 @@ from threading import Lock
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
-import platformdirs
 
+from provisioner.folders import kept_for_all, kept_for_user
 from provisioner.sim.block import Packing
 from provisioner.sim.state import World, empty_world
 
 SYMBOL = "run_events"
-IS_PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+
+
+def is_on(switch: str) -> bool:
+    """Whether one of numba's switches is on: a number that is not 0."""
+    try:
+        return int(switch) != 0
+    except ValueError:
+        return False
+
+
+IS_PLAIN = is_on(os.environ.get("NUMBA_DISABLE_JIT", "0"))
 """The kernel runs as plain Python, for coverage and debuggers."""
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -101,10 +112,13 @@ def load(code: bytes, symbol: str) -> int:
     return int(engine.get_function_address(symbol))
 
 
-def file(*, for_all: bool = False) -> Path:
-    """Where the machine code of just these sources is kept: for this user, or for all users of the machine."""
-    base = platformdirs.site_cache_dir if for_all else platformdirs.user_cache_dir
-    return Path(base("provisioner")) / f"kernel-{_made_from()}"
+def file(*, for_all: bool = False) -> Path | None:
+    """Where the machine code of just these sources is kept: for this user, or for all users of the machine.
+
+    None for a user who has no home.
+    """
+    folder = kept_for_all() if for_all else kept_for_user()
+    return None if folder is None else folder / f"kernel-{_made_from()}"
 
 
 def is_compiled() -> bool:
@@ -114,7 +128,8 @@ def is_compiled() -> bool:
 
 def kept_in() -> Path | None:
     """The file that the machine code is read from; None if there is none."""
-    return next((place for place in (file(), file(for_all=True)) if _whole(place) is not None), None)
+    places = (file(), file(for_all=True))
+    return next((place for place in places if place is not None and _whole(place) is not None), None)
 
 
 def keep(code: bytes, *, for_all: bool = False) -> None:
@@ -123,13 +138,18 @@ def keep(code: bytes, *, for_all: bool = False) -> None:
     Raises
     ------
     OSError
-        If the folder cannot be written to, or is full.
+        If the folder cannot be written to, or is full, or there is none.
     """
     place = file(for_all=for_all)
+    if place is None:
+        raise FileNotFoundError(errno.ENOENT, "there is no home folder")
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         copy = Path(folder) / place.name
         copy.write_bytes(hashlib.sha256(code).digest() + code)
+        if for_all:  # whoever they are, and whatever the one who keeps it gives others by default
+            place.parent.chmod(0o755)
+            copy.chmod(0o644)
         copy.replace(place)
 
 

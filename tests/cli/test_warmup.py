@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from provisioner.sim.native import IS_PLAIN, file, keep, kept_in, machine_code
+from provisioner.sim.native import IS_PLAIN, file, is_on, keep, kept_in, machine_code
 from provisioner.sim.warm import warm
 from tests.cli.runs import MAIN_JOB, Provision, environment, process, timeless
 
@@ -96,6 +97,52 @@ def test_machine_code_that_is_kept_appears_whole_or_not_at_all(tmp_path: Path, m
     file().parent.touch()
     with pytest.raises(OSError, match="own"):
         keep(code)
+
+
+def without_home(_: str) -> str:
+    raise RuntimeError("could not determine the home directory")  # as platformdirs has it
+
+
+@compiled_only
+def test_a_user_without_a_home_has_what_is_kept_for_all(
+    provision: Provision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = machine_code()
+    monkeypatch.setattr("platformdirs.user_cache_dir", without_home)
+    monkeypatch.setattr("platformdirs.site_cache_dir", lambda _: str(tmp_path))
+    assert file() is None
+    assert kept_in() is None
+    with pytest.raises(OSError, match="home"):
+        keep(code)
+    assert provision("warmup", "--all-users").code == 0
+    assert kept_in() == file(for_all=True)
+    assert provision(*MAIN_JOB, "--duration", "5").code == 0
+
+
+@compiled_only
+def test_what_is_kept_for_all_can_be_read_by_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platformdirs.site_cache_dir", lambda _: str(tmp_path / "for all"))
+    strict = os.umask(0o077)
+    try:
+        keep(machine_code(), for_all=True)
+    finally:
+        os.umask(strict)
+    place = file(for_all=True)
+    assert place is not None
+    assert place.stat().st_mode & 0o777 == 0o644
+    assert place.parent.stat().st_mode & 0o777 == 0o755
+
+
+def test_plain_python_has_nothing_to_compile(folder: Path) -> None:
+    for arguments in (("warmup",), ("warmup", "--all-users")):
+        run = process(*arguments, cwd=folder, changes={"NUMBA_DISABLE_JIT": "1"})
+        assert run.code == 2
+        assert run.err.startswith("error: NUMBA_DISABLE_JIT: nothing is compiled: the simulator runs as plain Python")
+
+
+@pytest.mark.parametrize(("switch", "on"), [("", False), ("0", False), ("00", False), ("false", False), ("12", True)])
+def test_numba_switches_are_read_as_numba_reads_them(switch: str, *, on: bool) -> None:
+    assert is_on(switch) == on
 
 
 @compiled_only

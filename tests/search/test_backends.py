@@ -182,6 +182,21 @@ def test_work_comes_in_chunks_in_order_and_no_further_than_asked() -> None:
             assert next(done) == (0, 0)
 
 
+def test_workers_outlive_a_stream_that_is_closed_early() -> None:
+    """A search closes its stream once it has its answer: the next one finds the same processes."""
+    with Workers(2, backend=open_backend("processes", 2)) as workers:
+        before = set(workers.map(_process, range(40)))
+        for _ in range(3):
+            with workers.stream(_process, iter(range(10_000))) as done:
+                next(done)
+        assert not before.isdisjoint(workers.map(_process, range(40)))
+
+
+def _process(_: int) -> int:
+    time.sleep(0.005)
+    return os.getpid()
+
+
 @pytest.mark.parametrize(
     ("name", "address", "said"),
     [
