@@ -170,7 +170,7 @@ def test_first_uses_at_the_same_time(folder: Path) -> None:
 def test_where_nothing_can_be_kept_it_compiles_all_the_same(folder: Path, place: str) -> None:
     cache = folder / "cache"
     cache.touch() if place == "a file" else cache.mkdir()
-    mount = f"mount -t tmpfs -o size=1m tmpfs '{cache}'" if place == "full" else "true"
+    mount = f"mount -t tmpfs -o size=64k tmpfs '{cache}'" if place == "full" else "true"
     done = in_a_world_of_its_own(
         mount,
         f"'{sys.executable}' -m provisioner.cli.main {' '.join(MAIN_JOB)} --json",

@@ -306,7 +306,7 @@ def test_dask_workers_that_are_not_as_they_should_be(tmp_path: Path, cluster: Cl
     assert "which may give other results; allowed: provisioner 0." in run.errors[0]
 
 
-LONG = ("sweep", "--design", "HH", *TINY[:2], "--duration", "60", "--replications", "10", "--prompt", "1:60",
+LONG = ("sweep", "--design", "HH", *TINY[:2], "--duration", "60", "--replications", "100", "--prompt", "1:60",
         "--token", "1:10", "--quiet")  # fmt: skip
 """Half a minute of work."""
 
