@@ -11,14 +11,13 @@ import hashlib
 import inspect
 import os
 import pickle
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from provisioner.folders import kept_for_user
+from provisioner.folders import hash_of_sources, kept_for_user, write_whole
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -43,28 +42,17 @@ def remembered(function: Callable[_Parameters, _Result]) -> Callable[_Parameters
             return found
         result = function(*arguments, **named)
         with suppress(OSError):
-            _write(file, pickle.dumps(result))
+            write_whole(file, pickle.dumps(result))
         return result
 
     return call
 
 
-def _write(file: Path, data: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-        new = Path(folder) / file.name
-        new.write_bytes(data)
-        new.replace(file)
-
-
 def _folder(function: Callable[..., object]) -> Path | None:
-    digest = hashlib.sha256()
-    for source in sorted(Path(inspect.getfile(function)).parent.glob("*.py")):
-        digest.update(source.read_bytes())
     base = kept_for_user()
     if base is None:
         return None
-    folder = base / f"results-{digest.hexdigest()[:16]}"
+    folder = base / f"results-{hash_of_sources(Path(inspect.getfile(function)).parent)[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -11,7 +11,6 @@ import ctypes
 import errno
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -23,7 +22,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
-from provisioner.folders import kept_for_all, kept_for_user
+from provisioner.folders import hash_of_sources, kept_for_all, kept_for_user, write_whole
 from provisioner.sim.block import Packing
 from provisioner.sim.state import World, empty_world
 
@@ -73,12 +72,12 @@ def _entry() -> tuple[Callable[..., int], Packing]:
 @cache
 def machine_code() -> bytes:
     """The compiled kernel: found, or made and kept where that is possible."""
-    place = kept_in()
-    code = None if place is None else _whole(place)
-    if code is None:
-        code = _compiled()
-        with suppress(OSError):  # it serves this process
-            keep(code)
+    found = _found()
+    if found is not None:
+        return found[1]
+    code = _compiled()
+    with suppress(OSError):  # it serves this process
+        keep(code)
     return code
 
 
@@ -128,8 +127,8 @@ def is_compiled() -> bool:
 
 def kept_in() -> Path | None:
     """The file that the machine code is read from; None if there is none."""
-    places = (file(), file(for_all=True))
-    return next((place for place in places if place is not None and _whole(place) is not None), None)
+    found = _found()
+    return None if found is None else found[0]
 
 
 def keep(code: bytes, *, for_all: bool = False) -> None:
@@ -144,33 +143,29 @@ def keep(code: bytes, *, for_all: bool = False) -> None:
     if place is None:
         raise FileNotFoundError(errno.ENOENT, "there is no home folder")
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-        copy = Path(folder) / place.name
-        copy.write_bytes(hashlib.sha256(code).digest() + code)
-        if for_all:  # whoever they are, and whatever the one who keeps it gives others by default
-            place.parent.chmod(0o755)
-            copy.chmod(0o644)
-        copy.replace(place)
+    if for_all:  # whoever they are, and whatever the one who keeps it gives others by default
+        place.parent.chmod(0o755)
+    write_whole(place, hashlib.sha256(code).digest() + code, 0o644 if for_all else None)
 
 
-def _whole(place: Path) -> bytes | None:
-    """What a file holds, if it is there and not damaged."""
-    try:
-        content = place.read_bytes()
-    except OSError:
-        return None
-    code = content[_DIGEST_BYTES:]
-    return code if hashlib.sha256(code).digest() == content[:_DIGEST_BYTES] else None
+def _found() -> tuple[Path, bytes] | None:
+    """The first file that is there and not damaged, and the machine code in it."""
+    for place in (file(), file(for_all=True)):
+        if place is not None:
+            with suppress(OSError):
+                content = place.read_bytes()
+                code = content[_DIGEST_BYTES:]
+                if hashlib.sha256(code).digest() == content[:_DIGEST_BYTES]:
+                    return place, code
+    return None
 
 
 @cache
 def _made_from() -> str:
     compiler = find_spec("numba")
     version = b"" if compiler is None else Path(str(compiler.origin)).with_name("_version.py").read_bytes()
-    digest = hashlib.sha256(repr((llvmlite.__version__, version, *_processor())).encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    parts = (hash_of_sources(Path(__file__).parent), llvmlite.__version__, version, *_processor())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def _processor() -> tuple[str, str]:
