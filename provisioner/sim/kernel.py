@@ -46,7 +46,7 @@ def _fill(world: World, number: int) -> None:
 
 @jit
 def _reset(world: World, number: int) -> None:
-    """Nothing has happened to a request since it arrived, or restarted."""
+    """Nothing has happened to a request since it arrived, or now restarts."""
     request = world.requests[number]
     request.first_token_s = request.finish_s = request.prompt_start_s = request.decode_start_s = np.inf
     request.transfer_s = np.nan
@@ -71,7 +71,6 @@ def _prepare(world: World, number: int) -> None:
 @jit
 def _arrive(world: World, number: int, now: float) -> None:
     request = world.requests[number]
-    _reset(world, number)
     if world.rules.max_requests_per_machine > 0 and request.restarts == 0 and is_full(world):
         return
     if held_at_end(world, number) > world.rules.max_kv_tokens:
@@ -254,4 +253,5 @@ def _run(world: World) -> None:
                 _happen(world, item, now)
                 continue
             arriving = item - first_restart
+            _reset(world, arriving)
         _arrive(world, arriving, now)

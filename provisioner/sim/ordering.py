@@ -46,24 +46,21 @@ def _write(world: World, machine: Records) -> None:
         task = world.tasks[task].younger
 
 
-# Unsigned places cannot mean a row's end, as negative ones do in Python: so the loops below move many at once.
-
-
 @jit_apart
 def insert(rows: NDArray[np.int32], machine: Records, task: int, place: int) -> None:
     """Enter a task that has just joined at a place of the order, in whose row there is room."""
-    last = np.uint64(machine.row_start + machine.waiting - 1)
-    for step in range(np.uint64(place)):
-        rows[last - step] = rows[last - step - np.uint64(1)]
-    rows[last - np.uint64(place)] = task
+    last = machine.row_start + machine.waiting - 1
+    for entry in range(last, last - place, -1):
+        rows[entry] = rows[entry - 1]
+    rows[last - place] = task
 
 
 @jit_apart
 def take_out(rows: NDArray[np.int32], machine: Records, task: int) -> None:
     """Take out a task that is about to leave."""
-    last = np.uint64(machine.row_start + machine.waiting - 1)
+    last = machine.row_start + machine.waiting - 1
     entry = last
     while rows[entry] != task:
-        entry -= np.uint64(1)
+        entry -= 1
     for place in range(entry, last):
-        rows[place] = rows[place + np.uint64(1)]
+        rows[place] = rows[place + 1]
