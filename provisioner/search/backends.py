@@ -55,7 +55,7 @@ class Threads(Backend):
     """Threads of this process: nothing is sent, and results come in order."""
 
     chunk_s = 0.01
-    """As long as it takes to write down what comes of ten such chunks."""
+    """Seconds of work that are written down together: that takes a tenth as long."""
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs

@@ -9,7 +9,6 @@ work goes in chunks of at least `Backend.chunk_s` seconds.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
@@ -112,17 +111,11 @@ class Workers:
         unknown = self._unknown(work, noted(), ready, twins)
         start = list(islice(unknown, 1))
         yield from leading()
-        done = self._done(work, chain(start, unknown), is_ordered=True)
-        try:
+        with closing(self._done(work, chain(start, unknown), is_ordered=True)) as done:
             for number, _, result in done:
                 ready[number] = result
                 yield from leading()
             yield from leading()
-        finally:
-            with warnings.catch_warnings():
-                # That some of the work was in vain is what running ahead means.
-                warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
-                done.close()
 
     def _unknown(
         self, work: Any, items: Iterable[Item], known: dict[int, Any], twins: dict[int, Item]

@@ -1,6 +1,6 @@
 """What the state is to the compiler: named tuples in a block of memory, arrays by their addresses, rows of arrays.
 
-numba hands arrays and tuples from function to function number by number, some three hundred for the whole state; an
+numba hands arrays and tuples from function to function number by number, more than two hundred for the whole state; an
 address is one. Nothing of the block changes while the kernel runs, and the compiler is told so. Places in an array are
 never negative here, which spares asking, with every one, whether it counts from the end.
 """

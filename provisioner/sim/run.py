@@ -282,19 +282,14 @@ class Network:
         )
 
     def _given(self, trace: RequestTrace) -> Given:
+        """What the kernel is told of the requests, as compiled code takes it."""
         arrival_s = np.ascontiguousarray(trace.arrival_s, np.float64)
         if trace.users:
             arrival_s = arrival_s.copy()
             arrival_s[trace.users :] = np.inf
-        prompt_tokens, output_tokens, prefill_tokens = (
-            np.ascontiguousarray(tokens, np.int64)
-            for tokens in (
-                trace.prompt_tokens,
-                trace.output_tokens,
-                self.design.scheduling.prefill_tokens(trace.prompt_tokens),
-            )
-        )
-        return Given(arrival_s, prompt_tokens, output_tokens, prefill_tokens)
+        prefill_tokens = self.design.scheduling.prefill_tokens(trace.prompt_tokens)
+        counts = (trace.prompt_tokens, trace.output_tokens, prefill_tokens)
+        return Given(arrival_s, *(np.ascontiguousarray(tokens, np.int64) for tokens in counts))
 
     def _result(self, world: World, counts: tuple[int, ...], trace: RequestTrace) -> Simulation:
         requests, machines, clock = world.requests, world.machines, world.clock

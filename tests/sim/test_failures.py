@@ -18,7 +18,7 @@ from provisioner.sim import Network
 from provisioner.sim.native import run_events
 from provisioner.sim.state import FAILED, make_world
 from tests.sim.strategies import Case, cases, examples
-from tests.sim.worlds import known, mixed, requests, split
+from tests.sim.worlds import mixed, requests, split
 
 pytestmark = pytest.mark.nojit
 
@@ -396,7 +396,7 @@ def test_books_are_empty_when_all_is_done(case: Case, data: st.DataObject) -> No
     boxes = np.repeat(case.network.machine_rows, case.counts).view(np.recarray)
     repair_s = data.draw(st.sampled_from([np.inf, 0.25, 1.0]))
     failures = Failures.of(failing, repair_s)
-    told = known(case.network, case.trace)
+    told = case.network._given(case.trace)
     world = make_world(case.network.rules, case.network.timing, told, boxes, failures=failures)
     run_events(world)
     lost = np.isin(np.arange(machines), numbers) & np.isinf(repair_s)

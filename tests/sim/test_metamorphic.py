@@ -17,7 +17,7 @@ from provisioner.sim import Network, Simulation
 from provisioner.sim.native import run_events
 from provisioner.sim.state import make_world
 from tests.sim.strategies import HABITS, Case, cases, examples
-from tests.sim.worlds import known, mixed, performance, split
+from tests.sim.worlds import mixed, performance, split
 
 FIELDS = (
     "first_token_s",
@@ -158,7 +158,7 @@ def test_nothing_depends_on_what_comes_later(case: Case, kept: int) -> None:
 def relabelled(network: Network, counts: tuple[int, int], trace: RequestTrace, turns: list[int]) -> np.ndarray:
     """Finish times of machines in another order: token machines first, in their pools by `turns`."""
     machines = np.repeat(network.machine_rows[::-1], counts[::-1]).view(np.recarray)
-    world = make_world(network.rules, network.timing, known(network, trace), machines)
+    world = make_world(network.rules, network.timing, network._given(trace), machines)
     machines.seat = turns
     run_events(world)
     return np.stack([world.requests["first_token_s"], world.requests["finish_s"]])

@@ -15,7 +15,7 @@ from provisioner.domain.trace import RequestTrace
 from provisioner.perf.model import PerformanceModel
 from provisioner.sim import Network
 from provisioner.sim.native import run_events
-from provisioner.sim.state import Given, World, make_world
+from provisioner.sim.state import World, make_world
 
 KV_BYTES = 2
 MODEL = Model(
@@ -106,16 +106,10 @@ def requests(*rows: tuple[float, int, int]) -> RequestTrace:
     return RequestTrace(table[:, 0].copy(), table[:, 1].astype(np.int64), table[:, 2].astype(np.int64))
 
 
-def known(network: Network, trace: RequestTrace) -> Given:
-    """What the kernel is told of the requests."""
-    prefill_tokens = network.design.scheduling.prefill_tokens(trace.prompt_tokens)
-    return Given(trace.arrival_s, trace.prompt_tokens, trace.output_tokens, prefill_tokens)
-
-
 def empty_world(network: Network, counts: Sequence[int], trace: RequestTrace) -> World:
     """The kernel's state at time 0, as `Network.simulate` sets it up."""
     machines = np.repeat(network.machine_rows, counts)
-    world = make_world(network.rules, network.timing, known(network, trace), machines)
+    world = make_world(network.rules, network.timing, network._given(trace), machines)
     for rows in (world.requests, world.tasks):  # the kernel fills them as requests arrive
         rows.view(np.uint8)[:] = 0
     for machine in ("prompt_machine", "token_machine"):
