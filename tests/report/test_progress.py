@@ -18,7 +18,7 @@ from provisioner.cli import progress as module
 from provisioner.cli.progress import Bar, left, progress, working
 from tests.cli.runs import TINY, Provision, environment
 
-SWEEP = ("sweep", "--design", "HH", "--target-rps", "30", "--duration", "30", "--replications", "5", "--jobs", "1",
+SWEEP = ("sweep", "--design", "HH", "--target-rps", "30", "--duration", "30", "--replications", "20", "--jobs", "1",
          "--prompt", "5:24", "--token", "1:20", "--json", "answer.json")  # fmt: skip
 
 

@@ -28,9 +28,9 @@ from provisioner.search.maximise import STEP, Climb, Climbing, RateSearch
 from tests.cli.runs import TINY, environment, process
 from tests.search.questions import shipped
 
-LONG = ("sweep", "--design", "HH", *TINY[:2], "--duration", "60", "--replications", "20", "--prompt", "1:60",
+LONG = ("sweep", "--design", "HH", *TINY[:2], "--duration", "60", "--replications", "100", "--prompt", "1:60",
         "--token", "1:10", "--quiet", "--results", "grid.db")  # fmt: skip
-"""A minute of work."""
+"""Half a minute of work."""
 CHUNK = 64
 """More cells than one chunk of that has."""
 
