@@ -7,11 +7,8 @@ prompt waits or runs on the same machine stands in the order too, not ageing unt
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from provisioner.sim.jit import jit, jit_apart
-from provisioner.sim.ordering import insert, lay_out, take_out, task_at
+from provisioner.sim.jit import jit
+from provisioner.sim.ordering import insert, lay_out, place_by_bisection, take_out, task_at
 from provisioner.sim.state import Records, World
 
 
@@ -48,23 +45,6 @@ def _leader(tasks: Records, machine: Records, count: int, arrival: int) -> int:
     return leader
 
 
-@jit_apart
-def _place_by_bisection(tasks: Records, rows: NDArray[np.int32], machine: Records, count: int, arrival: int) -> int:
-    """The place to stand at, counted from the front, in an order that is not sorted.
-
-    Decodes behind their prompts do not age with their neighbours. A bisection then finds a place that
-    depends on its probes; the reference simulators bisect, and agree with ours only if ours does.
-    """
-    low, high = 0, machine.waiting
-    while low < high:
-        middle = (low + high) // 2
-        if _stands_before(tasks, machine, count, arrival, task_at(rows, machine, middle)):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
 @jit
 def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
     """Queue a task that has been passed over `count` times before."""
@@ -79,8 +59,8 @@ def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
     else:
         if machine.row_room == 0:
             lay_out(world, machine)
-        place = _place_by_bisection(tasks, world.rows, machine, count, arrival)
-        leader = task_at(world.rows, machine, place - 1) if place > 0 else -1
+        place = place_by_bisection(tasks, world.rows, machine, count, task)
+        leader = task_at(tasks, world.rows, machine, place - 1) if place > 0 else -1
     if leader < 0:
         follower = machine.oldest
         machine.oldest = task
@@ -94,7 +74,7 @@ def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
     tasks[task].passed_over = count - machine.choices
     machine.waiting += 1
     if machine.waiting <= machine.row_room:
-        insert(world.rows, machine, task, place)
+        insert(tasks, world.rows, machine, task, place)
     elif machine.row_room > 0:
         lay_out(world, machine)
 
@@ -103,9 +83,9 @@ def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
 def leave_ageing(world: World, machine: Records, task: int) -> None:
     """A waiting task is chosen; `passed_over` holds its plain count from here on."""
     tasks = world.tasks
-    tasks[task].passed_over = times_passed_over(machine, tasks[task])
     if machine.row_room > 0:
-        take_out(world.rows, machine, task)
+        take_out(tasks, world.rows, machine, task)
+    tasks[task].passed_over = times_passed_over(machine, tasks[task])
     older, younger = tasks[task].older, tasks[task].younger
     if older < 0:
         machine.oldest = younger

@@ -1,4 +1,4 @@
-"""The arrays that heaps (`heap`) and trees of matches (`tournament`) live in."""
+"""The arrays that heaps (`heap`) and trees of matches (`standings`, `tournament`) live in."""
 
 from __future__ import annotations
 
@@ -48,3 +48,18 @@ def make_tournament(trees: int, seats: int) -> Tournament:
     nodes["key"] = NOBODY
     nodes["player"] = -1
     return nodes
+
+
+class Standings(NamedTuple):
+    """Trees of matches in rows: `nodes` (trees, nodes) int64, and who has which `seated` (seats,) int64."""
+
+    nodes: NDArray[np.int64]
+    seated: NDArray[np.int64]
+
+
+def make_standings(trees: int, machines: int) -> Standings:
+    """Empty trees, with the first machines seated in their order and at least as many seats free."""
+    leaves = 1 << max(2 * machines - 1, 1).bit_length()
+    seated = np.empty(leaves, np.int64)
+    seated[:machines] = np.arange(machines)
+    return Standings(np.full((trees, 2 * leaves), NOBODY), seated)

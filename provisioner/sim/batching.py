@@ -125,6 +125,21 @@ def _preempt(world: World, number: int, task: int) -> None:
 
 
 @jit
+def _preempt_all(world: World, number: int) -> None:
+    """Leave all running decodes out: what they have left is read off once, not looked for again and again."""
+    machine, tasks, finishing = world.machines[number], world.tasks, world.finishing
+    for place in range(finishing.size[number]):
+        tasks[finishing.item[number, place]].remaining = finishing.key[number, place] - machine.iteration
+    finishing.size[number] = 0
+    machine.decodes = machine.context = 0
+    task = machine.head[RUNNING_DECODES]
+    while task >= 0:
+        unlink(tasks, machine, task)
+        queue_preempted(world, machine, task)
+        task = machine.head[RUNNING_DECODES]
+
+
+@jit
 def _take_overdue(world: World, number: int, size: int, tokens: int) -> tuple[int, int]:
     machine, tasks = world.machines[number], world.tasks
     task = machine.oldest
@@ -163,7 +178,9 @@ def _keep_running(world: World, number: int, running: int, size: int, tokens: in
     most = rules.max_batch_decodes - (size - world.clock[0].chosen_prompts)
     kept = min(running, rules.max_batch_requests - size, rules.max_batch_tokens - tokens, most)
     kept = max(kept, 1 if size == 0 and running > 0 else 0)
-    if kept < running:
+    if kept == 0 < running:
+        _preempt_all(world, number)
+    elif kept < running:
         task = world.machines[number].head[RUNNING_DECODES]
         for _ in range(kept):
             task = world.tasks[task].after

@@ -133,8 +133,8 @@ def _finish_with_prompt(world: World, number: int, now: float) -> None:
     kv_tokens = request.prompt_tokens + world.rules.first_token_kv
     decode = len(world.requests) + number
     if world.tasks[decode].behind_prompt:
-        world.tasks[decode].behind_prompt = False
         leave_ageing(world, world.machines[request.token_machine], decode)
+        world.tasks[decode].behind_prompt = False
     if request.prompt_machine == request.token_machine:
         _finish(world, number, kv_tokens, now)
     else:

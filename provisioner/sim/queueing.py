@@ -5,6 +5,7 @@ from __future__ import annotations
 from provisioner.sim.ageing import join_ageing
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import append, insert_after
+from provisioner.sim.ordering import age_from_now
 from provisioner.sim.state import DECODES, PREEMPTED, PROMPTS, Records, World
 
 
@@ -18,8 +19,8 @@ def queue_prompt(world: World, machine: Records, task: int) -> None:
 @jit
 def queue_behind_prompt(world: World, machine: Records, task: int) -> None:
     """A decode arrives with its prompt: it stands in the order of ageing, but can neither run nor age."""
-    join_ageing(world, machine, task, 0)
     world.tasks[task].behind_prompt = True
+    join_ageing(world, machine, task, 0)
     machine.is_sorted = False
 
 
@@ -32,8 +33,7 @@ def queue_decode(world: World, machine: Records, task: int) -> None:
         leader = tasks[leader].before
     insert_after(tasks, machine, DECODES, task, leader)
     if tasks[task].behind_prompt:
-        tasks[task].behind_prompt = False
-        tasks[task].passed_over = -machine.choices
+        age_from_now(tasks, world.rows, machine, task)
     else:
         join_ageing(world, machine, task, 0)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from provisioner.domain.failures import Failures
-from provisioner.sim.arrays import Heap, Tournament, make_heap, make_tournament, record
+from provisioner.sim.arrays import Heap, Standings, Tournament, make_heap, make_standings, make_tournament, record
 
 Records = Any
 """An array of records, or one of them, which has its fields as attributes: in compiled code and in plain Python."""
@@ -261,7 +261,7 @@ class World(NamedTuple):
     machines: Records
     clock: Records
     """One record: the counters of the whole simulation."""
-    standings: Tournament
+    standings: Standings
     """Machines of each pool by their pending tokens, then of each by their reserved memory."""
     noted: NDArray[np.int64]
     """Machines whose books have changed since a request was last routed."""
@@ -278,7 +278,7 @@ class World(NamedTuple):
     """Running decodes by the machine's iteration in which they end, one heap a machine, as long as its batch."""
     chosen: NDArray[np.int64]
     """Tasks chosen for the batch at hand."""
-    rows: NDArray[np.int32]
+    rows: NDArray[np.int64]
     """Orders of ageing that bisection looks at."""
     ready: NDArray[np.int64]
     """Machines to be started."""
@@ -331,13 +331,13 @@ def make_world(
         tasks=np.empty(2 * n, TASK),
         machines=machines,
         clock=clock,
-        standings=make_tournament(2 * POOLS, 2 * m),
+        standings=make_standings(2 * POOLS, m),
         noted=np.empty(m, np.int64),
         ends=make_tournament(1, m),
         events=events,
         finishing=make_heap(m, largest_batch + 1, np.int64),
         chosen=np.empty(largest_batch + 1, np.int64),
-        rows=np.empty(ROOM * n, np.int32),
+        rows=np.empty(ROOM * n, np.int64),
         ready=np.empty(m, np.int64),
         batch_time_s=np.zeros((3, largest_batch + 1)),
         log=np.empty(log_room, ENTRY),

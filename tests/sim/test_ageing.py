@@ -20,6 +20,7 @@ queue_behind_prompt = from_python(queueing.queue_behind_prompt)
 
 join_ageing = from_python(ageing.join_ageing)
 task_at = from_python(ordering.task_at)
+age_from_now = from_python(ordering.age_from_now)
 leave_ageing = from_python(ageing.leave_ageing)
 times_passed_over = from_python(ageing.times_passed_over)
 
@@ -129,6 +130,74 @@ def test_in_an_order_that_is_not_sorted_a_newcomer_is_placed_by_bisection() -> N
     assert order(w) == [0, 6, 2, 1, 7, 8, 3]
 
 
+class Unsorted(Model):
+    """The same with decodes behind their prompts: placed by bisection until the order is empty."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.behind: set[int] = set()
+        self.is_sorted = True
+
+    def join(self, task: int, count: int) -> None:
+        self.is_sorted |= not self.waiting
+        if self.is_sorted:
+            super().join(task, count)
+            return
+        low, high = 0, len(self.waiting)
+        while low < high:
+            middle = (low + high) // 2
+            other = self.waiting[middle]
+            is_before = (count, task % REQUESTS) < (self.count[other], other % REQUESTS)
+            low, high = (low, middle) if is_before else (middle + 1, high)
+        self.waiting.insert(low, task)
+        self.count[task] = count
+
+    def choose(self) -> None:
+        for task in set(self.waiting) - self.behind:
+            self.count[task] += 1
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["join", "behind", "done", "leave", "choose"]),
+            st.integers(0, 2 * REQUESTS - 1),
+            st.integers(0, 3),
+        ),
+        max_size=40,
+    )
+)
+@examples(400)
+def test_an_order_with_decodes_behind_their_prompts(steps: list[tuple[str, int, int]]) -> None:
+    w, model = world(), Unsorted()
+    machine = w.machines[0]
+    for step, task, count in steps:
+        is_waiting = task in model.waiting
+        if step == "choose":
+            machine.choices += 1
+            model.choose()
+        elif step == "join" and not is_waiting:
+            join_ageing(w, machine, task, count)
+            model.join(task, count)
+        elif step == "behind" and not is_waiting and task >= REQUESTS:
+            queue_behind_prompt(w, machine, task)
+            model.join(task, 0)
+            model.behind.add(task)
+            model.is_sorted = False
+        elif step == "done" and task in model.behind:
+            age_from_now(w.tasks, w.rows, machine, task)
+            model.behind.remove(task)
+        elif step == "leave" and is_waiting:
+            leave_ageing(w, machine, task)
+            w.tasks[task].behind_prompt = False
+            model.waiting.remove(task)
+            model.behind.discard(task)
+            assert w.tasks[task].passed_over == model.count[task]
+        assert order(w) == model.waiting
+        for waiting in model.waiting:
+            assert times_passed_over(machine, w.tasks[waiting]) == model.count[waiting]
+
+
 def test_an_empty_order_is_sorted_again() -> None:
     w = world()
     machine = w.machines[0]
@@ -163,8 +232,8 @@ def test_an_order_that_is_laid_out_is_the_one_that_is_linked(data: st.DataObject
         task, number = data.draw(st.tuples(st.integers(0, 79), st.integers(0, 2)))
         machine = w.machines[waiting.get(task, number)]
         if task in waiting:
-            w.tasks[task].behind_prompt = False
             leave_ageing(w, machine, task)
+            w.tasks[task].behind_prompt = False
             del waiting[task]
         elif task < 40:
             join_ageing(w, machine, task, data.draw(st.integers(0, 2)))
@@ -175,7 +244,7 @@ def test_an_order_that_is_laid_out_is_the_one_that_is_linked(data: st.DataObject
         machine.choices += data.draw(st.integers(0, 1))
         for each in w.machines:
             if each.waiting and each.row_room:
-                assert [task_at(w.rows, each, place) for place in range(each.waiting)] == linked(w, each)
+                assert [task_at(w.tasks, w.rows, each, place) for place in range(each.waiting)] == linked(w, each)
     rows = [each for each in w.machines if each.waiting and each.row_room]
     spans = sorted((int(each.row_start), int(each.row_start + each.row_room)) for each in rows)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))

@@ -160,6 +160,7 @@ def relabelled(network: Network, counts: tuple[int, int], trace: RequestTrace, t
     machines = np.repeat(network.machine_rows[::-1], counts[::-1]).view(np.recarray)
     world = make_world(network.rules, network.timing, network._given(trace), machines)
     machines.seat = turns
+    world.standings.seated[turns] = np.arange(sum(counts))
     run_events(world)
     return np.stack([world.requests["first_token_s"], world.requests["finish_s"]])
 

@@ -90,10 +90,10 @@ def test_machines_move_more_often_than_there_are_seats() -> None:
 def test_a_tree_is_given_up_when_nobody_asks_and_set_up_when_somebody_does() -> None:
     world, pools = empty_world(split(), COUNTS, requests((0.0, 1, 1))), Pools()
     take(("ask", PENDING, PROMPT), world, pools)
-    nodes = world.standings.shape[1]
+    nodes = world.standings.nodes.shape[1]
     for step in range(2 * nodes):
-        assert world.standings[PENDING + PROMPT, 0].key == min(step, nodes)
+        assert world.standings.nodes[PENDING + PROMPT, 0] == min(step, nodes)
         take(("pending", 0, 3 - step % 2), world, pools)
         update(world)
     take(("ask", PENDING, PROMPT), world, pools)
-    assert world.standings[PENDING + PROMPT, 0].key == 0
+    assert world.standings.nodes[PENDING + PROMPT, 0] == 0

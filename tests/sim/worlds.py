@@ -119,7 +119,7 @@ def empty_world(network: Network, counts: Sequence[int], trace: RequestTrace) ->
 
 def readable(world: World) -> World:
     """The same arrays, with fields as attributes."""
-    fields = ("requests", "tasks", "machines", "clock", "standings", "ends")
+    fields = ("requests", "tasks", "machines", "clock", "ends")
     return world._replace(**{field: getattr(world, field).view(np.recarray) for field in fields})
 
 
