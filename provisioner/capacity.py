@@ -188,11 +188,11 @@ class WorkBound:
 
         def share(item: int) -> float:
             """Of its time that the first pool needs for the items up to this one."""
-            return float(self.first_s[item]) / first_span_s
+            return self.first_s.item(item) / first_span_s
 
         def left_s(item: int) -> float:
             """What the second pool cannot do of the others in that share of its time: less from item to item."""
-            return float(self.total_s - self.saved_s[item]) - second_span_s * share(item)
+            return self.total_s - self.saved_s.item(item) - second_span_s * share(item)
 
         last = len(self.first_s) - 1
         item = max(1, bisect_left(range(last), True, key=lambda item: left_s(item) <= 0))

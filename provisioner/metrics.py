@@ -73,14 +73,17 @@ def percentiles(values: Floats, percents: Sequence[float]) -> list[float]:
     """The percentiles by linear interpolation, as numpy's, but with infinite values; NaN for no values."""
     if len(values) == 0:
         return [math.nan] * len(percents)
-    places = np.array(percents) * (len(values) - 1) / 100
-    low = places.astype(np.int64)
-    high = np.minimum(low + 1, len(values) - 1)
     ordered = np.sort(values)  # in vectors, and so sooner than `partition` at several places
-    with np.errstate(invalid="ignore"):
-        between = ordered[low] + (ordered[high] - ordered[low]) * (places - low)
-    exact = (places == low) | np.isinf(ordered[low])
-    return [float(value) for value in np.where(exact, ordered[low], between)]
+    return [_between(ordered, percent * (len(values) - 1) / 100) for percent in percents]
+
+
+def _between(ordered: Floats, place: float) -> float:
+    """The value at a place that need not be whole."""
+    low = int(place)
+    value = float(ordered[low])
+    if place == low or math.isinf(value):
+        return value
+    return value + (float(ordered[low + 1]) - value) * (place - low)
 
 
 class Yardstick:
@@ -229,7 +232,7 @@ class SloResult:
     value: float
     """Mean of the replications' percentiles, or shares that miss; NaN where no request has the metric."""
     ci95: tuple[float, float] | None
-    """Student's t interval of the mean over replications; None for a single one, or an infinite value."""
+    """Student's t interval of the mean over replications; None for a single one, an infinite value, or mere bounds."""
     verdict: Verdict
 
     @property
@@ -249,34 +252,31 @@ def slo_results(
     confidence: float | None = None,
     planned: int | None = None,
     to_come: Floats | None = None,
+    *,
+    are_bounds: bool = False,
 ) -> tuple[SloResult, ...]:
     """Pool the values of each replication, as `Yardstick.values` gives them, into verdicts.
 
     Without a `confidence` the mean decides, otherwise its interval at that confidence. If fewer than
     the `planned` replications were run because the others, whose values sum to `to_come` at least, could
     not bring the mean back under the limit, the objective is missed. A replication without a metric does
-    not count for it; a metric that no request has is met.
+    not count for it; a metric that no request has is met. Values that `are_bounds` have no interval to be told.
     """
-    rows = [tuple(values) for values in replications]
-    missing = (planned or len(rows)) - len(rows)
-    rest = [0.0] * len(slo.objectives) if to_come is None else to_come.tolist()
-    # Of each objective, the values of the replications that have the metric.
-    columns = [np.array([value for value in column if not math.isnan(value)]) for column in zip(*rows, strict=True)]
-    return tuple(
-        _pooled(limit, column, confidence, missing, least)
-        for limit, column, least in zip(slo.objectives, columns, rest, strict=True)
-    )
-
-
-def _pooled(objective: Objective, values: Floats, confidence: float | None, missing: int, to_come: float) -> SloResult:
-    # Most clusters of a search are looked at once: numpy's sum of one value takes longer than all else.
-    total = float(values[0] if len(values) == 1 else values.sum())
-    mean = total / len(values) if len(values) else math.nan
-    if missing and total + to_come > objective.limit * (len(values) + missing):
-        verdict: Verdict = "missed"
-    else:
-        verdict = _verdict(values, mean, objective.limit, confidence)
-    return SloResult(objective, mean, interval(values, 0.95), verdict)
+    table = np.array([tuple(values) for values in replications])
+    is_known = ~np.isnan(table)
+    totals = np.where(is_known, table, 0.0).sum(axis=0).tolist()
+    missing = (planned or len(table)) - len(table)
+    rest = [0.0] * len(totals) if to_come is None else to_come.tolist()
+    results = []
+    for place, objective in enumerate(slo.objectives):
+        values = table[is_known[:, place], place]
+        mean = totals[place] / len(values) if len(values) else math.nan
+        if missing and totals[place] + rest[place] > objective.limit * (len(values) + missing):
+            verdict: Verdict = "missed"
+        else:
+            verdict = _verdict(values, mean, objective.limit, confidence)
+        results.append(SloResult(objective, mean, None if are_bounds else interval(values, 0.95), verdict))
+    return tuple(results)
 
 
 def _verdict(values: Floats, mean: float, limit: float, confidence: float | None) -> Verdict:

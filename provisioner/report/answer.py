@@ -131,6 +131,7 @@ def search(certificate: Certificate) -> dict[str, Any]:
     """How the answer was found, and why nothing better passes."""
     return {
         "simulated": certificate.simulated,
+        "alike": certificate.alike,
         "excluded_by_bound": certificate.excluded_by_bound,
         "excluded_by_dominance": certificate.excluded_by_dominance,
         "replications": certificate.replications,

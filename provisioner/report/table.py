@@ -42,6 +42,7 @@ def _proof(certificate: Certificate) -> str:
         f"{count:,} {what}"
         for count, what in (
             (certificate.simulated, simulated),
+            (certificate.alike, "alike to one of them"),
             (certificate.excluded_by_bound, "excluded by bounds"),
             (certificate.excluded_by_dominance, "dominated"),
             (certificate.uncertain, "uncertain"),

@@ -72,21 +72,35 @@ class Threads(Backend):
 
 
 def ahead(
-    work: Callable[..., Result], calls: Iterable[tuple[Any, ...]], jobs: int, *, most: int = 4
+    work: Callable[..., Result],
+    calls: Iterable[tuple[Any, ...]],
+    jobs: int,
+    *,
+    most: int = 4,
+    known: Callable[..., Result | None] = lambda *_: None,
 ) -> Generator[Result, None, None]:
-    """Call in threads, each at most so many ahead of who takes the results, in order; to close it is not to wait."""
+    """Call in threads, each at most so many ahead of who takes the results, in order; to close it is not to wait.
+
+    What is `known` is not handed to a thread, which would take longer than to look it up.
+    """
     if jobs == 1:
         yield from (work(*call) for call in calls)
         return
     threads = ThreadPoolExecutor(jobs)
-    begun: deque[Future[Result]] = deque()
+    begun: deque[Future[Result] | Result] = deque()
+
+    def first() -> Result:
+        each = begun.popleft()
+        return each.result() if isinstance(each, Future) else each
+
     try:
         for call in calls:
-            begun.append(threads.submit(work, *call))
+            found = known(*call)
+            begun.append(threads.submit(work, *call) if found is None else found)
             if len(begun) > most * jobs:
-                yield begun.popleft().result()
+                yield first()
         while begun:
-            yield begun.popleft().result()
+            yield first()
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
 

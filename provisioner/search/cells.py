@@ -66,6 +66,10 @@ class Judging:
         evaluation: Evaluation = ask(cell.cluster, whole=True) if self.whole else ask(cell.cluster)
         return evaluation
 
+    def known(self, cell: Judged, /) -> Evaluation | None:
+        """The answer, where the judge has it already."""
+        return cell.judge.known(cell.cluster) if self.how == "screen" else None
+
     def key(self, cell: Judged, /) -> str:
         """The question, the judge and the counts."""
         return f"{self.how}{' whole' if self.whole else ''} {of(cell.judge, cell.cluster)}"

@@ -20,6 +20,7 @@ from provisioner.domain.trace import Floats, RequestTrace
 from provisioner.errors import Fault, InputError
 from provisioner.metrics import Latencies, SloResult, slo_results, time_between_tokens_s
 from provisioner.perf.points import ORIGINS
+from provisioner.search.alike import Screened
 from provisioner.search.evaluation import Evaluation, utilization
 from provisioner.search.outages import Outages
 from provisioner.search.parcel import Shared
@@ -51,6 +52,8 @@ class Judge(Shared):
         self._performance = scenario.performance(design)
         self._network = Network.of(design, scenario.model, self._performance)
         self._limits = np.array([limit.limit for limit in scenario.slo.objectives])
+        self._screened = Screened()
+        self._passing: dict[tuple[tuple[int, ...], int], bool] = {}
 
     def content(self) -> tuple[Any, ...]:
         """What makes it again."""
@@ -174,7 +177,18 @@ class Judge(Shared):
 
         Such an evaluation is not whole: its values are no more than bounds. With `Precision.in_full` it is `evaluate`.
         """
-        return self._evaluate(cluster, whole=False, may_stop=not self.precision.in_full)
+        evaluation = self.known(cluster)
+        if evaluation is None:
+            evaluation = self._evaluate(cluster, whole=False, may_stop=not self.precision.in_full)
+            self._screened.keep(evaluation)
+        return evaluation
+
+    def known(self, cluster: Cluster) -> Evaluation | None:
+        """What `screen` would say, as far as that follows from what it has said before."""
+        found = self._screened.find(cluster)
+        if found is None or found.cluster.counts == cluster.counts:
+            return found
+        return replace(found, cluster=cluster, load=self.load(cluster))
 
     def _evaluate(self, cluster: Cluster, *, whole: bool, may_stop: bool) -> Evaluation:
         simulations: list[Simulation] = []
@@ -233,7 +247,8 @@ class Judge(Shared):
     def _evaluation(
         self, cluster: Cluster, simulations: Sequence[Simulation], values: Sequence[tuple[float, ...]]
     ) -> Evaluation:
-        results = self._pooled(values)
+        is_whole = all(simulation.is_whole for simulation in simulations)
+        results = self._pooled(values, are_bounds=not is_whole)
         evaluation = Evaluation(
             cluster=cluster,
             rate_rps=_throughput_rps(simulations) if self.scenario.users else self.scenario.rate_rps,
@@ -242,9 +257,10 @@ class Judge(Shared):
             replications=len(values),
             load=self.load(cluster),
             times=max((model.origin for model in self._performance.values()), key=ORIGINS.index),
-            is_whole=all(simulation.is_whole for simulation in simulations),
+            is_whole=is_whole,
+            used=self._used(simulations),
         )
-        if not evaluation.is_whole:
+        if not is_whole:
             return evaluation
         warnings = self._warnings(simulations)
         if len(values) == self.precision.all or self._is_decided(values):
@@ -257,19 +273,26 @@ class Judge(Shared):
             warnings=warnings,
         )
 
+    def _used(self, simulations: Sequence[Simulation]) -> int | None:
+        """Machines of the first pool up to the last in use; None where requests may be inside by number of machines."""
+        if self._network.rules.max_requests_per_machine > 0:
+            return None
+        return math.ceil(max(simulation.used for simulation in simulations) / self.design.instances_per_unit)
+
     def _growth(self, simulations: Sequence[Simulation]) -> float:
         """Growth of the backlog, mean over replications."""
         yardsticks = [self.scenario.trial(self._replication(turn)).yardstick for turn in range(len(simulations))]
         pairs = zip(yardsticks, simulations, strict=True)
         return float(np.mean([yardstick.growth(simulation, self.scenario.span_s) for yardstick, simulation in pairs]))
 
-    def _pooled(self, values: Sequence[tuple[float, ...]]) -> tuple[SloResult, ...]:
+    def _pooled(self, values: Sequence[tuple[float, ...]], *, are_bounds: bool = False) -> tuple[SloResult, ...]:
         return slo_results(
             self.scenario.slo,
             values,
             self.precision.confidence,
             planned=self.precision.all,
             to_come=self._to_come(len(values)),
+            are_bounds=are_bounds,
         )
 
     def _warmup_note(self, simulations: Sequence[Simulation], results: Sequence[SloResult]) -> tuple[str, ...]:
@@ -294,6 +317,12 @@ class Judge(Shared):
 
     def passes_alone(self, cluster: Cluster, replication: int) -> bool:
         """Whether the cluster meets every objective in that replication by itself."""
+        asked = cluster.counts, replication
+        if asked not in self._passing:
+            self._passing[asked] = self._passes_alone(cluster, replication)
+        return self._passing[asked]
+
+    def _passes_alone(self, cluster: Cluster, replication: int) -> bool:
         yardstick = self.scenario.trial(replication).yardstick
         simulation = self.simulate(cluster, replication, yardstick.stop(self._limits * (1 + ROUNDING)))
         if not simulation.is_whole:

@@ -59,10 +59,17 @@ class Evaluation(Tabular):
     is_whole: bool = True
     """Whether the values are achieved; otherwise a simulation ended with the verdict: they are lower bounds, and of
     growth, unfinished requests, utilisation and warnings nothing is known."""
+    used: int | None = None
+    """Machines of the first pool up to the last that had anything to do, as far as was simulated; None if not known."""
     troubles: tuple[Trouble, ...] = ()
     """What the cluster was tried with besides, where it must survive a loss of machines."""
     share: Share | None = None
     """The share of the time in which its objectives are met, where one is asked for."""
+
+    @property
+    def has_idle(self) -> bool:
+        """Whether it holds for any number of machines in the first pool above those that are `used`: see `alike`."""
+        return not self.is_whole and self.used is not None and self.used < self.cluster.prompt_machines
 
     @property
     def is_stable(self) -> bool:

@@ -242,7 +242,7 @@ def _highest(climbs: Sequence[Climb]) -> int | None:
 def _plan(judges: Sequence[Judge], climbs: Sequence[Climb], budget: Budget, started: float, workers: Workers) -> Plan:
     tried = tuple(climb.tried[step] for climb in climbs for step in sorted(climb.tried))
     certificate = Certificate.of(
-        tried,
+        [tried],
         judges,
         started,
         f"every cluster that {budget} cannot enlarge fails {STEP - 1:.1%} above the rate, "

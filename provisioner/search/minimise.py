@@ -16,7 +16,7 @@ from provisioner.search.cells import GLANCE, SCREEN, Cell
 from provisioner.search.confirm import confirm
 from provisioner.search.evaluate import Judge, impossible_limits
 from provisioner.search.evaluation import Evaluation
-from provisioner.search.goal import Objective, rank
+from provisioner.search.goal import Objective
 from provisioner.search.plan import Certificate, Plan
 from provisioner.search.pool import Stream, Workers
 
@@ -34,6 +34,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
     workers.expect(len(ranking))
     with workers.stream(SCREEN, ranking) as screened:
         for tied in _ties(screened):
+            cheaper = len(tried)
             tried.extend(evaluation for _, evaluation in tied)
             winners = sorted((pair for pair in tied if pair[1].is_feasible), key=lambda pair: -pair[1].headroom)
             for place, (candidate, winner) in enumerate(winners):
@@ -43,14 +44,13 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                 if not _is_confirmed(candidate.judge, confirmed):
                     unconfirmed += 1
                     continue
-                cheaper = [e for e in tried if rank(e.cluster, objective) < rank(winner.cluster, objective)]
                 certificate = Certificate.of(
-                    tried,
+                    [tried],
                     judges,
                     started,
                     f"every cluster with less {objective} was simulated or excluded by a sound bound",
                     excluded_by_bound=candidate.excluded_before,
-                    uncertain=sum(evaluation.is_uncertain for evaluation in cheaper),
+                    uncertain=sum(evaluation.is_uncertain for evaluation in tried[:cheaper]),
                     unconfirmed=unconfirmed,
                 )
                 return Plan(
@@ -67,7 +67,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
         best=closest,
         evaluations=tuple(tried),
         certificate=Certificate.of(
-            tried,
+            [tried],
             judges,
             started,
             f"every cluster of at most {max_machines} machines was simulated or excluded by a sound bound",

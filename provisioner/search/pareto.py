@@ -55,7 +55,7 @@ def pareto(judges: Sequence[Judge], *, max_machines: int, workers: Workers, type
         clusters=_front(passing),
         evaluations=tuple(tried),
         certificate=Certificate.of(
-            tried,
+            [tried],
             judges,
             started,
             f"every other cluster of at most {max_machines} machines fails, is dominated or cannot do the work",
@@ -84,7 +84,7 @@ def pareto_of_rates(judges: Sequence[Judge], budget: Budget, *, max_machines: in
         clusters=_front(zip(best, taken, strict=True)),
         evaluations=tried,
         certificate=Certificate.of(
-            tried,
+            [tried],
             judges,
             started,
             f"the highest rate of every cluster within {budget} was found to half a percent",

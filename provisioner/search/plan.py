@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from provisioner.search.alike import apart
 from provisioner.search.evaluate import Judge
 from provisioner.search.evaluation import Evaluation
 from provisioner.search.notebook import Tabular
@@ -33,6 +34,8 @@ class Certificate:
     """Simulations that ended as soon as the verdict was certain."""
     excluded_by_dominance: int = 0
     """Clusters that would take more than one that passes."""
+    alike: int = 0
+    """Clusters that do, machine for machine, as one that was simulated: those that they have more stay idle."""
     uncertain: int = 0
     """Better clusters of which neither passing nor missing is certain."""
     unconfirmed: int = 0
@@ -41,7 +44,7 @@ class Certificate:
     @classmethod
     def of(
         cls,
-        tried: Sequence[Evaluation],
+        tried: Sequence[Sequence[Evaluation]],
         judges: Sequence[Judge],
         started: float,
         text: str,
@@ -49,13 +52,19 @@ class Certificate:
         excluded_by_bound: int,
         **counts: int,
     ) -> Certificate:
-        """The certificate of a search that tried these clusters, and started at that time of `perf_counter`."""
+        """The certificate of a search that tried these clusters, and started at that time of `perf_counter`.
+
+        Those of different workloads or models stand apart in `tried`: a cluster may be tried in several.
+        """
         planned = max((judge.precision.least for judge in judges), default=0)
+        found = [apart(each) for each in tried]
+        simulated = [evaluation for needed, _ in found for evaluation in needed]
         return cls(
-            simulated=len(tried),
-            replications=sum(each.replications for each in tried),
-            replications_spared=sum(max(0, planned - each.replications) for each in tried),
-            ended_early=sum(not each.is_whole for each in tried),
+            simulated=len(simulated),
+            replications=sum(each.replications for each in simulated),
+            replications_spared=sum(max(0, planned - each.replications) for each in simulated),
+            ended_early=sum(not each.is_whole for each in simulated),
+            alike=sum(alike for _, alike in found),
             elapsed_s=time.perf_counter() - started,
             text=text,
             excluded_by_bound=excluded_by_bound,

@@ -87,7 +87,14 @@ class Workers:
             self._watch(1)
             return item, result
 
-        yield from ahead(watched, ((item,) for item in items), self._jobs)
+        def known(item: Item) -> tuple[Item, Result] | None:
+            found = work.known(item) if hasattr(work, "known") else None
+            if found is None:
+                return None
+            self._watch(1)
+            return item, found
+
+        yield from ahead(watched, ((item,) for item in items), self._jobs, known=known)
 
     def _in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Stream[Item, Result]:
         ready: dict[int, Result] = {}

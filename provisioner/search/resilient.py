@@ -46,7 +46,7 @@ class ResilientJudge(Judge):
         self.availability = availability
         self.losses = () if survive is None else survive.losses(design)
         self._plain = Judge(design, scenario, precision)
-        self._screened: dict[tuple[int, ...], bool] = {}
+        self._holding: dict[tuple[int, ...], bool] = {}
 
     def content(self) -> tuple[Any, ...]:
         """What makes it again."""
@@ -124,7 +124,7 @@ class ResilientJudge(Judge):
     def holds(self, cluster: Cluster, loss: Loss) -> bool:
         """Whether the SLOs hold while these machines are away."""
         left = tuple(count - lost for count, lost in zip(cluster.counts, loss, strict=True))
-        if left not in self._screened:
+        if left not in self._holding:
             judge, smaller = self._without(cluster, loss)
-            self._screened[left] = self._could(cluster, loss) and judge.screen(smaller).is_feasible
-        return self._screened[left]
+            self._holding[left] = self._could(cluster, loss) and judge.screen(smaller).is_feasible
+        return self._holding[left]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import groupby
 
 from provisioner.domain.cluster import Cluster
 from provisioner.search.candidates import candidates
@@ -58,13 +58,15 @@ def robust(
     judges = [judge for case in cases for judge in case.judges]
     allowed = (1 - share) * sum(case.weight for case in cases) + TINY
     hopeful, excluded = _hopeful(cases, objective, max_machines, allowed)
-    tried: list[Evaluation] = []
+    tried: list[list[Evaluation]] = [[] for _ in cases]
     left = len(hopeful)
     for part in _parts(hopeful, objective):
         workers.expect(left)
         left -= len(part)
         found = workers.map(lambda item: _tried(cases, *item, allowed), part)
-        tried.extend(chain.from_iterable(found))
+        for each in found:
+            for own, evaluation in zip(tried, each, strict=False):
+                own.append(evaluation)
         passing = [(item[1], each) for item, each in zip(part, found, strict=True) if _failed(cases, each) <= allowed]
         if passing:
             least = min(rank(cluster, objective) for cluster, _ in passing)

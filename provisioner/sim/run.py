@@ -136,6 +136,15 @@ class Simulation:
         return slice(first, first + self.pool_sizes[pool])
 
     @property
+    def used(self) -> int:
+        """Machines of the first pool up to the last that had anything to do, or was to have it."""
+        own = self.pool_sizes[0]
+        if self.peak_kv[own - 1] > 0:
+            return own
+        machines = np.concatenate([self.prompt_machine, self.token_machine])
+        return int(machines[machines < own].max(initial=-1)) + 1
+
+    @property
     def unfinished(self) -> int:
         """Requests that never finish: they fit no machine, wait for memory that is never free, or are turned away."""
         return int(np.count_nonzero(np.isinf(self.finish_s)))
@@ -296,11 +305,8 @@ class Network:
         end_s, is_stopped = float(clock["end_s"][0]), bool(clock["is_stopped"][0])
         if trace.users:
             trace = _as_arrived(trace, world.given.arrival_s, end_s)
-        # Of a simulation that was stopped little is looked at, and soon: it is left where it lies.
-        taken = np.asarray if is_stopped else np.copy
-        filled = {name: taken(requests[name]) for name in _OF_REQUESTS} | {
-            name: taken(machines[name]) for name in _OF_MACHINES
-        }
+        # Little is looked at of most simulations: columns are left where they lie.
+        filled = {name: requests[name] for name in _OF_REQUESTS} | {name: machines[name] for name in _OF_MACHINES}
         return Simulation(
             **filled,
             trace=trace,

@@ -37,6 +37,7 @@ INPUTS = {
 SLO = {"metric": str, "percentile": NUMBER, "limit": NUMBER, "unit": str, "value": NUMBER, "ci95": list, "met": bool}
 SEARCH = {
     "simulated": int,
+    "alike": int,
     "excluded_by_bound": int,
     "replications": int,
     "replications_spared": int,
