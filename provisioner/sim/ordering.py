@@ -113,9 +113,15 @@ def _find(tasks: Records, rows: NDArray[np.int64], machine: Records, task: int) 
 
 @jit_apart
 def take_out(tasks: Records, rows: NDArray[np.int64], machine: Records, task: int) -> None:
-    """Take out a task that is about to leave."""
-    for place in range(_find(tasks, rows, machine, task), machine.row_start + machine.waiting - 1):
-        rows[place] = rows[place + 1]
+    """Take out a task that is about to leave: those before it move up as it is looked for."""
+    own = _entry(tasks, task)
+    place = machine.row_start + machine.waiting - 1
+    moved = rows[place]
+    while moved != own:
+        place -= 1
+        following = rows[place]
+        rows[place] = moved
+        moved = following
 
 
 @jit
