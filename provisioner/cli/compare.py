@@ -64,6 +64,7 @@ def compare(
     command share their simulations.
     """
     from provisioner.cli import output
+    from provisioner.cli.console import note
     from provisioner.cli.question import check_affordable, prepare
     from provisioner.cli.resilience import with_failures
 
@@ -83,6 +84,9 @@ def compare(
         relative_to = _baseline(baseline, setting)
         compared = _solved(goals, setting, search, quiet=question.quiet)
     feasible = any(evaluation.is_feasible for each in compared for evaluation in each.found)
+    if outputs.plot is not None and len(compared) > 1:
+        first = f"{outputs.plot} shows least {compared[0].objective} only: --report FILE.html shows every goal"
+        note(first, quiet=question.quiet)
     _hand_out(
         compared, relative_to, setting, outputs, status="feasible" if feasible else "infeasible", quiet=question.quiet
     )

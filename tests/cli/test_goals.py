@@ -76,3 +76,12 @@ def test_a_report_has_all_of_them(provision: Provision, folder: Path) -> None:
     assert "Least cost for coding at 10 RPS" in page
     assert "Least power for coding at 10 RPS" in page
     assert "cost, power" in page
+
+
+def test_a_drawing_is_of_the_first_goal_and_says_so(provision: Provision, folder: Path) -> None:
+    pytest.importorskip("matplotlib", reason="drawings are made with the extra [plot]")
+    run = provision(*HEAD, *asked("power", "cost"), "--plot", "a.svg")
+    assert (folder / "a.svg").exists()
+    assert [line for line in run.notes if "a.svg" in line] == [
+        "note: a.svg shows least power only: --report FILE.html shows every goal"
+    ]
