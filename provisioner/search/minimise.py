@@ -20,6 +20,8 @@ from provisioner.search.goal import Objective
 from provisioner.search.plan import Certificate, Plan
 from provisioner.search.pool import Stream, Workers
 
+PROOF = "was simulated, is alike to one that was, or is excluded by a sound bound"
+
 
 def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int, workers: Workers) -> Plan:
     """Find the cluster of the judges' designs that passes and takes the least.
@@ -48,7 +50,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
                     [tried],
                     judges,
                     started,
-                    f"every cluster with less {objective} was simulated, is alike to one that was, or is excluded by a sound bound",
+                    f"every cluster with less {objective} {PROOF}",
                     excluded_by_bound=candidate.excluded_before,
                     uncertain=sum(evaluation.is_uncertain for evaluation in tried[:cheaper]),
                     unconfirmed=unconfirmed,
@@ -70,7 +72,7 @@ def minimise(judges: Sequence[Judge], objective: Objective, *, max_machines: int
             [tried],
             judges,
             started,
-            f"every cluster of at most {max_machines} machines was simulated, is alike to one that was, or is excluded by a sound bound",
+            f"every cluster of at most {max_machines} machines {PROOF}",
             excluded_by_bound=ranking.excluded,
             uncertain=sum(evaluation.is_uncertain for evaluation in tried),
             unconfirmed=unconfirmed,
