@@ -15,7 +15,7 @@ prompts and in its decodes.
 from __future__ import annotations
 
 from provisioner.sim.ageing import leave_ageing, times_passed_over
-from provisioner.sim.heap import find, push, remove
+from provisioner.sim.finishing import enter, first, first_end, take_out
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import append, unlink
 from provisioner.sim.memory import fits, take
@@ -99,9 +99,9 @@ def _admit(world: World, number: int, task: int) -> None:
     else:
         request = world.requests[task - n]
         append(tasks, machine, RUNNING_DECODES, task)
+        enter(world, number, task, machine.iteration + tasks[task].remaining)
         machine.decodes += 1
         machine.context += request.prompt_tokens + request.output_tokens - tasks[task].remaining
-        push(world.finishing, number, task, machine.iteration + tasks[task].remaining)
 
 
 @jit
@@ -109,9 +109,7 @@ def leave_batch(world: World, number: int, task: int) -> None:
     """Take a decode that has not ended out of the batch."""
     machine = world.machines[number]
     request = world.requests[task - len(world.requests)]
-    place = find(world.finishing, number, task)
-    remaining = world.finishing.key[number, place] - machine.iteration
-    remove(world.finishing, number, place)
+    remaining = take_out(world, number, task) - machine.iteration
     world.tasks[task].remaining = remaining
     machine.decodes -= 1
     machine.context -= request.prompt_tokens + request.output_tokens - remaining
@@ -127,11 +125,11 @@ def _preempt(world: World, number: int, task: int) -> None:
 @jit
 def _preempt_all(world: World, number: int) -> None:
     """Leave all running decodes out: what they have left is read off once, not looked for again and again."""
-    machine, tasks, finishing = world.machines[number], world.tasks, world.finishing
-    for place in range(finishing.size[number]):
-        tasks[finishing.item[number, place]].remaining = finishing.key[number, place] - machine.iteration
-    finishing.size[number] = 0
-    machine.decodes = machine.context = 0
+    machine, tasks = world.machines[number], world.tasks
+    while machine.decodes > 0:
+        tasks[first(world, number)].remaining = first_end(world, number) - machine.iteration
+        machine.decodes -= 1
+    machine.context = 0
     task = machine.head[RUNNING_DECODES]
     while task >= 0:
         unlink(tasks, machine, task)

@@ -1,4 +1,4 @@
-"""Binary heaps over arrays: what happens next, and which decode of each batch ends first.
+"""Binary heaps over arrays: what happens next.
 
 Items are small integers, ordered by their keys, equal keys by item number. Keys stand beside their items in the
 order of the heap, so that what is compared lies together. Several heaps live in one pair of arrays: heap *h*

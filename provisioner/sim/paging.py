@@ -13,6 +13,7 @@ from provisioner.sim.ageing import join_ageing, leave_ageing
 from provisioner.sim.batching import leave_batch
 from provisioner.sim.chunking import is_started
 from provisioner.sim.ends import end_after
+from provisioner.sim.finishing import first_end
 from provisioner.sim.jit import jit, jit_apart
 from provisioner.sim.lists import insert_after, unlink
 from provisioner.sim.memory import fits, give_up, take
@@ -88,7 +89,7 @@ def _end_with_room(world: World, number: int) -> None:
     machine = world.machines[number]
     wanted = machine.iterations
     if not machine.is_cut:
-        wanted = world.finishing.key[number, 0] - machine.iteration
+        wanted = first_end(world, number) - machine.iteration
     iterations = min(wanted, iterations_with_room(world, number))
     if iterations != machine.iterations:
         end_after(world, number, iterations)

@@ -7,7 +7,7 @@ import numpy as np
 from provisioner.sim.batching import choose_batch
 from provisioner.sim.chunking import choose_pieces
 from provisioner.sim.ends import end_after, set_end
-from provisioner.sim.heap import pop
+from provisioner.sim.finishing import first, first_end
 from provisioner.sim.jit import jit
 from provisioner.sim.lists import unlink
 from provisioner.sim.log import note_run
@@ -61,7 +61,7 @@ def _start_iteration(world: World, number: int) -> float:
 def _start_decodes(world: World, number: int) -> float:
     """A batch of decodes runs until the first of them ends, or lacks memory that it takes on demand."""
     machine = world.machines[number]
-    machine.iterations = world.finishing.key[number, 0] - machine.iteration
+    machine.iterations = first_end(world, number) - machine.iteration
     machine.is_cut = False
     if world.rules.kv_on_demand:
         machine.grown = 0
@@ -103,7 +103,6 @@ def void_run(world: World, number: int, now: float) -> None:
         count_time(world, number, now)
         set_end(world, number, np.inf)
         machine.iterations = 0
-    world.finishing.size[number] = 0
     for kind in range(LISTS):
         machine.head[kind] = machine.tail[kind] = -1
     machine.oldest = -1
@@ -124,9 +123,9 @@ def count_time(world: World, number: int, now: float) -> None:
 def finished_decode(world: World, number: int) -> int:
     """Take out and return a request that has run its last decode iteration; -1 when none is left."""
     machine = world.machines[number]
-    if machine.decodes == 0 or world.finishing.key[number, 0] > machine.iteration:
+    if machine.decodes == 0 or first_end(world, number) > machine.iteration:
         return -1
-    task = pop(world.finishing, number)
+    task = first(world, number)
     unlink(world.tasks, machine, task)
     request = task - len(world.requests)
     machine.decodes -= 1

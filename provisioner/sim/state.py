@@ -274,8 +274,8 @@ class World(NamedTuple):
     - n: failures and returns, by machine;
     - n + m: requests routed anew, by request.
     """
-    finishing: Heap
-    """Running decodes by the machine's iteration in which they end, one heap a machine, as long as its batch."""
+    finishing: NDArray[np.int64]
+    """Running decodes by the machine's iteration in which they end: a row a machine, as long as its batch."""
     chosen: NDArray[np.int64]
     """Tasks chosen for the batch at hand."""
     rows: NDArray[np.int64]
@@ -335,7 +335,7 @@ def make_world(
         noted=np.empty(m, np.int64),
         ends=make_tournament(1, m),
         events=events,
-        finishing=make_heap(m, largest_batch + 1, np.int64),
+        finishing=np.empty((m, largest_batch + 1), np.int64),
         chosen=np.empty(largest_batch + 1, np.int64),
         rows=np.empty(ROOM * n, np.int64),
         ready=np.empty(m, np.int64),
