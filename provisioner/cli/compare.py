@@ -108,7 +108,7 @@ def _solved(goals: Sequence[Goal], setting: Setting, search: Search, *, quiet: b
     ):
         for judge in setting.judges:
             for goal, into in zip(goals, compared, strict=True):
-                bar.part(" ".join(filter(None, (judge.design.name, goal.objective if len(goals) > 1 else None))))
+                bar.part(judge.design.name if len(goals) == 1 else f"{judge.design.name} {goal.objective}")
                 plan = goal.solve([judge], search, workers)
                 into.tried.extend(plan.evaluations)
                 if plan.best is not None:

@@ -9,7 +9,7 @@ the bit, for as long as was simulated. Where a simulation ended with a verdict, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from provisioner.domain.cluster import Cluster
@@ -40,18 +40,16 @@ class Screened:
         return own
 
 
-def apart(evaluations: Iterable[Evaluation]) -> tuple[Sequence[Evaluation], int]:
+def apart(evaluations: Sequence[Evaluation]) -> tuple[Sequence[Evaluation], int]:
     """Those that are to be simulated, of one question; and how many others do as one of them."""
     needed: list[Evaluation] = []
     seen: set[tuple[str, float, int]] = set()
-    alike = 0
     for evaluation in evaluations:
-        cluster = evaluation.cluster
-        kind = cluster.design.name, evaluation.rate_rps, cluster.token_machines
-        if evaluation.has_idle and kind in seen:
-            alike += 1
-            continue
-        needed.append(evaluation)
         if evaluation.has_idle:
+            cluster = evaluation.cluster
+            kind = cluster.design.name, evaluation.rate_rps, cluster.token_machines
+            if kind in seen:
+                continue
             seen.add(kind)
-    return needed, alike
+        needed.append(evaluation)
+    return needed, len(evaluations) - len(needed)

@@ -8,7 +8,7 @@ prompt waits or runs on the same machine stands in the order too, not ageing unt
 from __future__ import annotations
 
 from provisioner.sim.jit import jit
-from provisioner.sim.ordering import insert, lay_out, place_by_bisection, take_out, task_at
+from provisioner.sim.ordering import entry_of, insert, lay_out, newcomer, place_by_bisection, take_out, task_at
 from provisioner.sim.state import Records, World
 
 
@@ -21,25 +21,11 @@ def times_passed_over(machine: Records, task: Records) -> int:
 
 
 @jit
-def _arrival(tasks: Records, task: int) -> int:
-    """The place by arrival of a task's request."""
-    n = len(tasks) // 2
-    return task if task < n else task - n
-
-
-@jit
-def _stands_before(tasks: Records, machine: Records, count: int, arrival: int, other: int) -> bool:
-    """Whether a newcomer, passed over `count` times, stands before the waiting task `other`."""
-    other_count = times_passed_over(machine, tasks[other])
-    return count < other_count or (count == other_count and arrival < _arrival(tasks, other))
-
-
-@jit
-def _leader(tasks: Records, machine: Records, count: int, arrival: int) -> int:
+def _leader(tasks: Records, machine: Records, own: int) -> int:
     """The task to stand behind, in an order that is sorted."""
     leader = -1
     follower = machine.oldest
-    while follower >= 0 and not _stands_before(tasks, machine, count, arrival, follower):
+    while follower >= 0 and own >= entry_of(tasks, follower):
         leader = follower
         follower = tasks[follower].younger
     return leader
@@ -49,17 +35,17 @@ def _leader(tasks: Records, machine: Records, count: int, arrival: int) -> int:
 def join_ageing(world: World, machine: Records, task: int, count: int) -> None:
     """Queue a task that has been passed over `count` times before."""
     tasks = world.tasks
-    arrival = _arrival(tasks, task)
+    own = newcomer(tasks, machine, count, task)
     place = 0
     if machine.waiting == 0:
         machine.is_sorted = True
         machine.row_room = 0
     if machine.is_sorted:
-        leader = _leader(tasks, machine, count, arrival)
+        leader = _leader(tasks, machine, own)
     else:
         if machine.row_room == 0:
             lay_out(world, machine)
-        place = place_by_bisection(tasks, world.rows, machine, count, task)
+        place = place_by_bisection(world.rows, machine, count, own)
         leader = task_at(tasks, world.rows, machine, place - 1) if place > 0 else -1
     if leader < 0:
         follower = machine.oldest

@@ -41,10 +41,14 @@ NOBODY = int(np.float64(np.inf).view(np.int64))
 """The key of an empty seat: infinite as a time, and more than is ever counted."""
 
 
+def _leaves(seats: int) -> int:
+    """The least power of two, from 2 on, that has so many."""
+    return 1 << max(seats - 1, 1).bit_length()
+
+
 def make_tournament(trees: int, seats: int) -> Tournament:
     """Trees with at least so many seats, all empty."""
-    leaves = 1 << max(seats - 1, 1).bit_length()
-    nodes = np.empty((trees, 2 * leaves), NODE)
+    nodes = np.empty((trees, 2 * _leaves(seats)), NODE)
     nodes["key"] = NOBODY
     nodes["player"] = -1
     return nodes
@@ -59,7 +63,7 @@ class Standings(NamedTuple):
 
 def make_standings(trees: int, machines: int) -> Standings:
     """Empty trees, with the first machines seated in their order and at least as many seats free."""
-    leaves = 1 << max(2 * machines - 1, 1).bit_length()
+    leaves = _leaves(2 * machines)
     seated = np.empty(leaves, np.int64)
     seated[:machines] = np.arange(machines)
     return Standings(np.full((trees, 2 * leaves), NOBODY), seated)

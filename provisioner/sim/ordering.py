@@ -30,7 +30,15 @@ def _name(tasks: Records, task: int) -> int:
 
 
 @jit
-def _entry(tasks: Records, task: int) -> int:
+def newcomer(tasks: Records, machine: Records, count: int, task: int) -> int:
+    """What a newcomer, passed over `count` times, is compared by: it stands before entries that are greater."""
+    # Not before the other task of the same request: whichever it is, its name is that of the decode.
+    return (int(count - machine.choices + _LEAST) << _NAME_BITS) + (_name(tasks, task) | 1)
+
+
+@jit
+def entry_of(tasks: Records, task: int) -> int:
+    """What a waiting task is compared by."""
     name = _name(tasks, task)
     if tasks[task].behind_prompt:
         return -1 - name
@@ -46,15 +54,13 @@ def task_at(tasks: Records, rows: NDArray[np.int64], machine: Records, place: in
 
 
 @jit_apart
-def place_by_bisection(tasks: Records, rows: NDArray[np.int64], machine: Records, count: int, task: int) -> int:
-    """The place of a newcomer, passed over `count` times, counted from the front, in an order that is not sorted.
+def place_by_bisection(rows: NDArray[np.int64], machine: Records, count: int, own: int) -> int:
+    """The place of a `newcomer`, passed over `count` times, counted from the front, in an order that is not sorted.
 
     Decodes behind their prompts do not age with their neighbours. A bisection then finds a place that
     depends on its probes; the reference simulators bisect, and agree with ours only if ours does.
     """
-    name = _name(tasks, task) | 1  # not before the other task of the same request
-    own = ((int(count - machine.choices) + _LEAST) << _NAME_BITS) + name
-    behind = name if count == 0 else _NAMES  # not before any that has not been passed over, having been
+    behind = own & _NAMES if count == 0 else _NAMES  # not before any that has not been passed over, having been
     last = machine.row_start + machine.waiting - 1
     low, high = 0, int(machine.waiting)
     while low < high:
@@ -88,7 +94,7 @@ def _write(world: World, machine: Records) -> None:
     task = machine.oldest
     while task >= 0:
         place -= 1
-        world.rows[place] = _entry(world.tasks, task)
+        world.rows[place] = entry_of(world.tasks, task)
         task = world.tasks[task].younger
 
 
@@ -98,13 +104,13 @@ def insert(tasks: Records, rows: NDArray[np.int64], machine: Records, task: int,
     last = machine.row_start + machine.waiting - 1
     for entry in range(last, last - place, -1):
         rows[entry] = rows[entry - 1]
-    rows[last - place] = _entry(tasks, task)
+    rows[last - place] = entry_of(tasks, task)
 
 
 @jit
 def _find(tasks: Records, rows: NDArray[np.int64], machine: Records, task: int) -> int:
     """Where in the array a task of the order stands."""
-    entry = _entry(tasks, task)
+    entry = entry_of(tasks, task)
     place = machine.row_start + machine.waiting - 1
     while rows[place] != entry:
         place -= 1
@@ -114,7 +120,7 @@ def _find(tasks: Records, rows: NDArray[np.int64], machine: Records, task: int) 
 @jit_apart
 def take_out(tasks: Records, rows: NDArray[np.int64], machine: Records, task: int) -> None:
     """Take out a task that is about to leave: those before it move up as it is looked for."""
-    own = _entry(tasks, task)
+    own = entry_of(tasks, task)
     place = machine.row_start + machine.waiting - 1
     moved = rows[place]
     while moved != own:
@@ -131,4 +137,4 @@ def age_from_now(tasks: Records, rows: NDArray[np.int64], machine: Records, task
     tasks[task].behind_prompt = False
     tasks[task].passed_over = -machine.choices
     if place >= 0:
-        rows[place] = _entry(tasks, task)
+        rows[place] = entry_of(tasks, task)

@@ -50,9 +50,17 @@ def _is_kept(standings: Standings, tree: int) -> bool:
 
 
 @jit
-def _play(standings: Standings, tree: int, seat: int, node: int) -> None:
-    """Put a node on a seat, and play its matches again up to the root."""
+def _node(load: int, seat: int) -> int:
+    return (load << SEAT_BITS) + seat
+
+
+@jit
+def _enter(standings: Standings, tree: int, seat: int, node: int) -> None:
+    """Put a node on a seat of a tree, if that is kept, and play its matches again up to the root."""
+    if not _is_kept(standings, tree):
+        return
     nodes = standings.nodes
+    nodes[tree, 0] += 1
     place = (nodes.shape[1] >> 1) + seat
     nodes[tree, place] = node
     while place > 1:
@@ -62,21 +70,14 @@ def _play(standings: Standings, tree: int, seat: int, node: int) -> None:
 
 
 @jit
-def _enter(standings: Standings, tree: int, seat: int, load: int) -> None:
-    """Enter the load of who sits there in a tree, if that is kept."""
-    if _is_kept(standings, tree):
-        standings.nodes[tree, 0] += 1
-        _play(standings, tree, seat, (load << SEAT_BITS) + seat)
-
-
-@jit
 def update(world: World) -> None:
     """Enter what has been noted."""
     for place in range(world.clock[0].noted):
         machine = world.machines[world.noted[place]]
         machine.is_noted = False
-        _enter(world.standings, PENDING + machine.pool, machine.seat, machine.pending_tokens)
-        _enter(world.standings, RESERVED + machine.pool, machine.seat, machine.reserved_kv)
+        seat = machine.seat
+        _enter(world.standings, PENDING + machine.pool, seat, _node(machine.pending_tokens, seat))
+        _enter(world.standings, RESERVED + machine.pool, seat, _node(machine.reserved_kv, seat))
     world.clock[0].noted = 0
 
 
@@ -95,10 +96,9 @@ def _move(standings: Standings, machines: Records, number: int, pool: int, seat:
     """Move a machine to a seat of a pool."""
     machine = machines[number]
     for kind in (PENDING, RESERVED):
-        if _is_kept(standings, kind + machine.pool):
-            standings.nodes[kind + machine.pool, 0] += 1
-            _play(standings, kind + machine.pool, machine.seat, NOBODY)
-        _enter(standings, kind + pool, seat, machine.pending_tokens if kind == PENDING else machine.reserved_kv)
+        _enter(standings, kind + machine.pool, machine.seat, NOBODY)
+        load = machine.pending_tokens if kind == PENDING else machine.reserved_kv
+        _enter(standings, kind + pool, seat, _node(load, seat))
     machine.pool = pool
     machine.seat = seat
     standings.seated[seat] = number
@@ -128,7 +128,7 @@ def _set_up(standings: Standings, tree: int, machines: Records) -> None:
         machine = machines[number]
         if machine.pool == tree % POOLS:
             load = machine.pending_tokens if tree < RESERVED else machine.reserved_kv
-            _enter(standings, tree, machine.seat, load)
+            _enter(standings, tree, machine.seat, _node(load, machine.seat))
 
 
 @jit
